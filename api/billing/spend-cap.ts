@@ -48,8 +48,11 @@ export async function reservationRefusal(
   { caller, reserveMicroUsd }: { caller: Spender; reserveMicroUsd: number },
 ): Promise<MediaError | null> {
   if (!caller.livemode || reserveMicroUsd === 0) return null;
-  await lockReservations(tx, caller.account.id);
-  return spendCapRefusal({ database: tx, clock }, caller);
+  const [, refusal] = await Promise.all([
+    lockReservations(tx, caller.account.id),
+    spendCapRefusal({ database: tx, clock }, caller),
+  ]);
+  return refusal;
 }
 
 /** Returns the spend cap in micro-dollars. An account with a payment method and without a plan has that of `payg`. */

@@ -150,21 +150,29 @@ async function admit(
   { caller, newJob, store }: { caller: AccountCaller; newJob: NewJob; store: StoreResponse },
 ): Promise<Job> {
   return deps.database.transaction(async (tx) => {
-    await lockAccount(tx, caller.account.id);
-    await refuseOverLimit(tx, caller);
-    const refusal = await reservationRefusal(deps, tx, { caller, reserveMicroUsd: newJob.reservedMicroUsd });
+    // Sent together: each statement sees what was committed while the one before waited for its lock.
+    const [, unfinished, refusal] = await Promise.all([
+      lockAccount(tx, caller.account.id),
+      countUnfinishedJobs(tx, caller.account.id),
+      reservationRefusal(deps, tx, { caller, reserveMicroUsd: newJob.reservedMicroUsd }),
+    ]);
+    refuseOverLimit(caller, unfinished);
     if (refusal !== null) throw refusal;
     const hasInput = newJob.uploadId === null || (await claimUpload(tx, { id: newJob.uploadId, jobId: newJob.id }));
-    const job = hasInput ? await insertJob(tx, newJob) : await insertWithoutInput(deps, tx, newJob);
-    if (!newJob.inputStored) {
-      await insertTransfer(tx, { jobId: job.id, direction: 'fetch', nextAt: newJob.createdAt });
-      await notifyCourier(tx, 'transfers');
-    }
+    const inserted = hasInput ? insertJob(tx, newJob) : insertWithoutInput(deps, tx, newJob);
+    const [job] = await Promise.all([inserted, ...(newJob.inputStored ? [] : fetchInput(tx, newJob))]);
     await store(tx, jobObject(deps, job));
-    await notify(tx, CHANGES_CHANNEL, job.id);
+    const notified = notify(tx, CHANGES_CHANNEL, job.id);
     await faultPoint('before-job-commit');
+    tx.commitNow();
+    await notified;
     return job;
   });
+}
+
+/** Has the courier fetch the input of an inserted job. */
+function fetchInput(tx: Queryable, { id, createdAt }: NewJob): Promise<void>[] {
+  return [insertTransfer(tx, { jobId: id, direction: 'fetch', nextAt: createdAt }), notifyCourier(tx, 'transfers')];
 }
 
 /** Inserts a job and fails it: another job claimed its upload first (docs/reference/errors.md#input_missing). */
@@ -182,8 +190,7 @@ function ownInputKey(jobId: string): string {
   return `inputs/${jobId}`;
 }
 
-async function refuseOverLimit(tx: Queryable, { account }: AccountCaller): Promise<void> {
-  const unfinished = await countUnfinishedJobs(tx, account.id);
+function refuseOverLimit({ account }: AccountCaller, unfinished: number): void {
   const limit = PLANS[account.plan].concurrentJobs;
   if (unfinished < limit) return;
   const message = `${unfinished} jobs are queued or processing; the plan ${account.plan} allows ${limit}. Wait for one to finish.`;

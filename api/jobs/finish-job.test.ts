@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { finishJob, type Ending, type FinishDeps } from '#api/jobs/finish-job.ts';
-import { recordProgress, setDispatch } from '#api/jobs/job-progress-rows.ts';
+import { recordProgress, setDispatches } from '#api/jobs/job-progress-rows.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
 import { insertUpload, markUploaded } from '#api/uploads/upload-rows.ts';
 import { sealUrl, urlContext } from '#api/webhooks/stored-url.ts';
@@ -33,7 +33,7 @@ async function runningJob(more: Parameters<typeof buildJob>[2] = {}): Promise<st
   const id = newId('job');
   const webhookUrl = sealUrl(deps.secretBox, 'https://hooks.test/a', urlContext.job(id));
   const job = await buildJob(database, account.id, { id, webhookUrl, ...more });
-  await setDispatch(database, job, 'n1');
+  await setDispatches(database, new Map([[job, 'n1']]));
   await recordProgress(
     database,
     { id: job.id, dispatch: 'n1' },
@@ -109,7 +109,7 @@ describe('finishJob', () => {
     await insertUpload(database, { ...upload, createdAt: NOW, expiresAt: NOW });
     await markUploaded(database, uploadId, { size: 5, etag: '"new"', kinds: null, filename: null, at: NOW });
     const job = await buildJob(database, account.id, { uploadId, inputEtag: '"old"' });
-    await setDispatch(database, job, 'n1');
+    await setDispatches(database, new Map([[job, 'n1']]));
     const ended = await finishJob(deps, job.id, success('n1', 1));
     expect(ended).toMatchObject({ status: 'failed', error: { code: 'input_changed' }, outputKey: null, billed: false });
     expect(await count('uploads', 'id', uploadId)).toBe(0);

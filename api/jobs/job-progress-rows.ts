@@ -18,29 +18,35 @@ export async function selectUndispatchedJobs(
   input: { present: readonly string[]; inputStored: boolean; limit: number },
 ): Promise<readonly Job[]> {
   return db.selectRows<Job>(
-    `select ${JOB_COLUMNS} from (
-       select *, row_number() over (partition by account_id order by created_at, id) as account_rank
+    `with waiting as (
+       select id, created_at, row_number() over (partition by account_id order by created_at, id) as account_rank
        from jobs where status in ('queued', 'processing') and delivery is null and input_stored = $3
-     ) as waiting
-     where id <> all ($1)
-     order by account_rank, created_at limit $2`,
+     ), chosen as materialized (
+       select id, account_rank from waiting where id not in (select unnest($1::text[]))
+       order by account_rank, created_at limit $2
+     )
+     select ${JOB_COLUMNS} from jobs join chosen using (id) order by account_rank, created_at`,
     [input.present, input.limit, input.inputStored],
     PREPARED,
   );
 }
 
-/** Assigns a new dispatch nonce to a job. Returns false when another dispatcher was first or the job has ended. */
-export async function setDispatch(
+/** Assigns new dispatch nonces to jobs, by job. Returns the ids of those that have not ended and no other dispatcher took. */
+export async function setDispatches(
   db: Queryable,
-  job: Pick<Job, 'id' | 'dispatch'>,
-  dispatch: string,
-): Promise<boolean> {
-  return db.changesRow(
-    `update jobs set dispatch = $3
-     where id = $1 and dispatch is not distinct from $2 and status in ('queued', 'processing') and delivery is null`,
-    [job.id, job.dispatch, dispatch],
+  nonces: ReadonlyMap<Pick<Job, 'id' | 'dispatch'>, string>,
+): Promise<ReadonlySet<string>> {
+  const jobs = [...nonces.keys()];
+  const rows = await db.selectRows<{ id: string }>(
+    `update jobs set dispatch = given.nonce
+     from unnest($1::text[], $2::text[], $3::text[]) as given (job_id, earlier, nonce)
+     where id = given.job_id and dispatch is not distinct from given.earlier
+       and status in ('queued', 'processing') and delivery is null
+     returning id`,
+    [jobs.map(({ id }) => id), jobs.map(({ dispatch }) => dispatch), [...nonces.values()]],
     PREPARED,
   );
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** Stores the progress of an attempt. Percent and attempt never decrease; an ended job stays unchanged. */

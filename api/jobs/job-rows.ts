@@ -114,7 +114,7 @@ export async function findJob(db: Queryable, id: string): Promise<Job | null> {
 
 /** Returns the jobs with these ids, by id. */
 export async function findJobs(db: Queryable, ids: readonly string[]): Promise<ReadonlyMap<string, Job>> {
-  const rows = await db.selectRows<Job>(`select ${JOB_COLUMNS} from jobs where id = any ($1)`, [ids]);
+  const rows = await db.selectRows<Job>(`select ${JOB_COLUMNS} from jobs where id = any ($1)`, [ids], PREPARED);
   return new Map(rows.map((job) => [job.id, job]));
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Dependencies } from '#api/dependencies.ts';
 import type { Job } from '#api/jobs/job.ts';
-import { selectUndispatchedJobs, setDispatch } from '#api/jobs/job-progress-rows.ts';
+import { selectUndispatchedJobs, setDispatches } from '#api/jobs/job-progress-rows.ts';
 import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
 import { formatOfName, FORMATS, type Kind } from '#crds/catalogue/formats.ts';
 import { isFinal, type JobTicket, type MediaJob, type MediaJobSpec } from '#crds/contract/media-job.ts';
@@ -73,12 +73,15 @@ async function dispatchWithin(deps: DispatchDeps, { ids, unfinished, inputStored
   const limit = Math.min(Math.max(0, freeCapacity) + extra, MAX_BATCH);
   const waiting = await selectUndispatchedJobs(deps.database, { present: ids, inputStored, limit });
   const jobs = withinShare(waiting, { freeCapacity, accounts: unfinished.map(({ spec }) => spec.account) });
-  const remaining = jobs.values();
+  if (jobs.length === 0) return 0;
+  const nonces = new Map(jobs.map((job) => [job, deps.newNonce()]));
+  const taken = await setDispatches(deps.database, nonces);
+  const remaining = [...nonces].filter(([job]) => taken.has(job.id)).values();
   const dispatchNext = async (): Promise<void> => {
-    for (const job of remaining) {
+    for (const [job, nonce] of remaining) {
       const name = mediaJobName(job.id);
       deps.beingCreated.add(name);
-      await dispatchJob(deps, job).finally(() => deps.beingCreated.delete(name));
+      await dispatchJob(deps, job, nonce).finally(() => deps.beingCreated.delete(name));
     }
   };
   const ends = await Promise.allSettled(Array.from({ length: CONCURRENCY }, dispatchNext));
@@ -100,9 +103,7 @@ function withinShare(
   });
 }
 
-async function dispatchJob(deps: DispatchDeps, job: Job): Promise<void> {
-  const nonce = deps.newNonce();
-  if (!(await setDispatch(deps.database, job, nonce))) return;
+async function dispatchJob(deps: DispatchDeps, job: Job, nonce: string): Promise<void> {
   const name = mediaJobName(job.id);
   await faultPoint('before-dispatch');
   const span = startDispatchSpan(deps, job);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { openDiskFiles } from '#api/files/disk-files.ts';
-import { endJob, recordProgress, setDispatch } from '#api/jobs/job-progress-rows.ts';
+import { endJob, recordProgress, setDispatches } from '#api/jobs/job-progress-rows.ts';
 import { makeDescribeInput, makeGrantTransfer } from '#api/recorder/grant-transfer.ts';
 import { serveTransfers } from '#api/recorder/serve-transfers.ts';
 import { completeByRecorder, forwardTransfers } from '#controller/ask-recorder.ts';
@@ -44,7 +44,7 @@ describe('a recorder that grants transfers', () => {
     await database.query('delete from jobs');
     const job = await buildJob(database, (await buildAccount(database)).id);
     jobId = job.id;
-    await setDispatch(database, job, 'n1');
+    await setDispatches(database, new Map([[job, 'n1']]));
   });
   const granted = async (transfer: Transfer, { attempt = 1, dispatch = 'n1' } = {}) => {
     const found = await grant({ jobId, attempt, dispatch, transfer });

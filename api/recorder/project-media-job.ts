@@ -5,6 +5,7 @@
 import { finishJob, type FinishDeps } from '#api/jobs/finish-job.ts';
 import { kindOfName, type DispatchDeps } from '#api/recorder/dispatch-jobs.ts';
 import { isUnfinished, outputKey, type Job } from '#api/jobs/job.ts';
+import type { ReadJob } from '#api/jobs/job-reader.ts';
 import { markUploadDue, recordProgress } from '#api/jobs/job-progress-rows.ts';
 import { findJob, findJobs } from '#api/jobs/job-rows.ts';
 import { notifyCourier } from '#api/store/changes-channel.ts';
@@ -15,6 +16,7 @@ import { jobIdOfName, LABELS } from '#crds/contract/names.ts';
 export interface ProjectDeps extends FinishDeps, DispatchDeps {
   /** Time for which a finished MediaJob is kept for inspection, in seconds. */
   readonly keepFinishedSeconds: number;
+  readonly readJob: ReadJob;
   /** Uids, by name, of MediaJobs whose ticket was found. */
   readonly ticketsSeen: Map<string, string>;
 }
@@ -44,7 +46,7 @@ export async function projectMediaJob(deps: ProjectDeps, name: string): Promise<
     deps.ticketsSeen.delete(name);
     return null;
   }
-  const job = await findJob(deps.database, jobIdOfName(name));
+  const job = await deps.readJob(jobIdOfName(name));
   const step = nextStep(deps, mediaJob, job);
   switch (step.do) {
     case 'nothing':

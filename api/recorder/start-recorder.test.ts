@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { dispatchJobs } from '#api/recorder/dispatch-jobs.ts';
 import { mediaJobsToProject, projectMediaJob, type ProjectDeps } from '#api/recorder/project-media-job.ts';
 import { settleTransfers } from '#api/recorder/settle-transfers.ts';
+import { makeJobReader } from '#api/jobs/job-reader.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
 import { newId } from '#crds/contract/ids.ts';
 import type { MediaJob, MediaJobStatus } from '#crds/contract/media-job.ts';
@@ -35,6 +36,7 @@ beforeEach(async () => {
     heartbeatKey: Buffer.alloc(32, 1),
     maxUnfinishedJobs: 100,
     keepFinishedSeconds: 60,
+    readJob: makeJobReader(database),
     ticketsSeen: new Map(),
     beingCreated: new Set(),
   };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { finishJob, type Ending, type FinishDeps } from '#api/jobs/finish-job.ts';
-import { markUploadDue, recordProgress, setDispatch } from '#api/jobs/job-progress-rows.ts';
+import { markUploadDue, recordProgress, setDispatches } from '#api/jobs/job-progress-rows.ts';
 import { isUnfinished, type Job } from '#api/jobs/job.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
 import { sealUrl, urlContext } from '#api/webhooks/stored-url.ts';
@@ -94,7 +94,7 @@ async function take(job: Job, taken: JobAction): Promise<void> {
   const own = { id: job.id, dispatch: 'dispatch' in taken ? taken.dispatch : '' };
   switch (taken.do) {
     case 'dispatch':
-      await setDispatch(database, job, taken.dispatch);
+      await setDispatches(database, new Map([[job, taken.dispatch]]));
       return;
     case 'progress':
       await recordProgress(database, own, {
@@ -186,7 +186,7 @@ describe("a job's row, whatever reports come in whatever order,", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 8 }), async (steps) => {
         const made = await jobWithWebhook();
-        await setDispatch(database, made, 'n1');
+        await setDispatches(database, new Map([[made, 'n1']]));
         const current = await readJob(database, made.id);
         await Promise.all(
           [...steps, { do: 'cancel' } as const, { do: 'succeed', dispatch: 'n1', attempt: 3 } as const].map((taken) =>
