@@ -67,6 +67,15 @@ describe('spoolBody', () => {
     });
   });
 
+  it('writes a body of many chunks in their order', async () => {
+    const chunks = Array.from({ length: 40 }, (_, at) => Buffer.alloc(10_000 + at, at));
+    const spooled = spool(1e6);
+    for (const chunk of chunks) body.write(chunk);
+    body.end();
+    await spooled;
+    expect(Buffer.concat(chunks).equals(await readFile(path))).toBe(true);
+  });
+
   it.each([
     ['bad_request', 'more bytes than it declared', 5],
     ['file_too_large', 'more bytes than the maximum', MAX_BYTES],

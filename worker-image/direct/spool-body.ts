@@ -1,7 +1,7 @@
 /** Receives the body of a request to the engine into a private file, up to its declared size. */
-import { createWriteStream, openSync } from 'node:fs';
+import { close, openSync, writev } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { Transform } from 'node:stream';
+import { Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { BODY_BYTES_HEADER, TENANT_HEADER } from '#crds/contract/direct-work.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
@@ -37,8 +37,10 @@ interface SpoolInput {
   readonly onStart: (head: Buffer) => void;
 }
 
-/** Bytes of a body that wait for the disk: with fewer, each write is small and costs a round trip to a thread. */
-const BUFFERED_BYTES = 512 * 1024;
+/** Bytes of a body that are written at once: each write costs a round trip to a thread. */
+const WRITTEN_BYTES = 256 * 1024;
+/** Bytes of a body that wait for the disk. */
+const BUFFERED_BYTES = 2 * WRITTEN_BYTES;
 
 /**
  * Writes the whole body to the file. Never destroys the request: its refusal is sent on the same connection.
@@ -60,12 +62,44 @@ export async function spoolBody(
   });
   request.once('error', (error) => counted.destroy(error));
   request.pipe(counted);
-  const file = createWriteStream(path, { fd: openSync(path, 'wx', 0o600), highWaterMark: BUFFERED_BYTES });
-  await pipeline(counted, file, { signal }).catch((error: unknown) => {
+  await pipeline(counted, gatheringFile(path), { signal }).catch((error: unknown) => {
     signal.throwIfAborted();
     throw error;
   });
   admission.complete();
+}
+
+/** Creates the file. Returns a stream that writes its chunks together. */
+function gatheringFile(path: string): Writable {
+  const fd = openSync(path, 'wx', 0o600);
+  let waiting: Buffer[] = [];
+  let waitingBytes = 0;
+  const flush = (done: (error: Error | null) => void): void => {
+    const chunks = waiting;
+    [waiting, waitingBytes] = [[], 0];
+    writeAll(fd, chunks, done);
+  };
+  return new Writable({
+    highWaterMark: BUFFERED_BYTES,
+    write(chunk: Buffer, _encoding, done) {
+      waiting.push(chunk);
+      waitingBytes += chunk.length;
+      if (waitingBytes < WRITTEN_BYTES) done();
+      else flush(done);
+    },
+    final: flush,
+    destroy: (error, done) => close(fd, (closing) => done(error ?? closing)),
+  });
+}
+
+/** Writes the chunks. A full disk takes a part of them first, and then reports its error. */
+function writeAll(fd: number, chunks: readonly Buffer[], done: (error: Error | null) => void): void {
+  const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
+  if (bytes === 0) return done(null);
+  writev(fd, chunks, (error, written) => {
+    if (error !== null || written === bytes) done(error);
+    else writeAll(fd, [Buffer.concat(chunks).subarray(written)], done);
+  });
 }
 
 function tooLarge({ bytes }: DeclaredBody, maxBytes: number): MediaError {
