@@ -17,7 +17,7 @@ const LAST_SLOT = 2 ** SLOT_BITS - 1;
 /** Multiplier of Fibonacci hashing: 2 ** 32 divided by the golden ratio. */
 const HASH_MULTIPLIER = 0x9e3779b1;
 /** Shift that leaves the opacity of a pixel. Every supported processor stores the lowest byte first. */
-const ALPHA_SHIFT = 24;
+export const ALPHA_SHIFT = 24;
 
 /**
  * Pixels that are handled in one call of a function. V8 compiles a loop anew whenever a function of one call an image runs it,
@@ -57,15 +57,17 @@ class ColorTable {
   /** Counts the pixels from a position on. Returns false when the table is full. */
   count(words: Uint32Array, pixels: Uint16Array, begin: number): boolean {
     const end = Math.min(words.length, begin + PIXELS_PER_CALL);
-    let previous = -1;
-    let color = 0;
-    for (let at = begin; at < end; at += 1) {
+    let at = begin;
+    while (at < end) {
       const word = words[at] ?? 0;
-      if (word !== previous) color = this.#find(word >>> ALPHA_SHIFT === 0 ? 0 : word);
+      const color = this.#find(word >>> ALPHA_SHIFT === 0 ? 0 : word);
       if (color === MAX_COLORS) return false;
-      previous = word;
-      pixels[at] = color;
-      this.counts[color] = (this.counts[color] ?? 0) + 1;
+      const first = at;
+      do {
+        pixels[at] = color;
+        at += 1;
+      } while (at < end && words[at] === word);
+      this.counts[color] = (this.counts[color] ?? 0) + at - first;
     }
     return true;
   }

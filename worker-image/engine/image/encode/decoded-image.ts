@@ -2,7 +2,12 @@
 import type { Sharp } from 'sharp';
 import { readPngChunks, type PngChunk } from '#worker-image/engine/containers/png-chunks.ts';
 import type { Output } from '#worker-image/engine/image/encode/encoder.ts';
-import { classifyImage, hasFullChroma, type ImageContent } from '#worker-image/engine/image/encode/quality-scale.ts';
+import {
+  classifyImage,
+  classifySamples,
+  hasFullChroma,
+  type ImageContent,
+} from '#worker-image/engine/image/encode/quality-scale.ts';
 import { sharp } from '#worker-image/engine/image/libvips-picture.ts';
 import type { ImageSize } from '#worker-image/engine/image/picture.ts';
 
@@ -32,7 +37,7 @@ export async function decodeAndClassify(
     return { content, decoded };
   }
   const samples = await decodeSamples(output);
-  const content = await classifyImage({ metadata: source.metadata, start: () => openSamples({ samples, size }) });
+  const content = classifySamples(samples, size);
   return { content, decoded: content === 'graphic' ? await withMetadata(output, samples) : null };
 }
 
@@ -62,13 +67,17 @@ async function withMetadata(output: Output, samples: Buffer): Promise<DecodedIma
 }
 
 /**
- * Returns the chunks with metadata as libvips writes them. It writes the size into EXIF, so that one pixel is extended to the
- * image's size.
+ * Returns the chunks with metadata as libvips writes them, from one pixel. libvips writes the size into EXIF: with EXIF the
+ * pixel is extended to the image's size.
  */
 async function readMetadataChunks({ pipeline, size }: Output): Promise<PngChunk[]> {
-  const image = pipeline()
-    .extract({ left: 0, top: 0, width: 1, height: 1 })
-    .extend({ right: size.width - 1, bottom: size.height - 1 });
+  const pixel = pipeline().extract({ left: 0, top: 0, width: 1, height: 1 });
+  const chunks = await writeChunks(pixel);
+  if (!chunks.some(({ type }) => type === 'eXIf')) return chunks;
+  return writeChunks(pixel.extend({ right: size.width - 1, bottom: size.height - 1 }));
+}
+
+async function writeChunks(image: Sharp): Promise<PngChunk[]> {
   const chunks = readPngChunks(await image.png({ compressionLevel: 1 }).toBuffer()) ?? [];
   return chunks.filter(({ type }) => !PIXEL_CHUNKS.includes(type));
 }

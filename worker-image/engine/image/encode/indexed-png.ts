@@ -5,7 +5,7 @@ import {
   readPngChunks,
   type PngChunk,
 } from '#worker-image/engine/containers/png-chunks.ts';
-import type { ColorCounts } from '#worker-image/engine/image/encode/count-colors.ts';
+import { PIXELS_PER_CALL, type ColorCounts } from '#worker-image/engine/image/encode/count-colors.ts';
 import type { ColorPalette } from '#worker-image/engine/image/encode/quantize-colors.ts';
 import { sharp } from '#worker-image/engine/image/libvips-picture.ts';
 import type { ImageSize } from '#worker-image/engine/image/picture.ts';
@@ -49,12 +49,16 @@ export async function encodeIndexedPng(image: IndexedImage, compressionLevel: nu
 
 /** Returns the used entries, transparent ones first: only these need an opacity in the file. */
 function orderPalette({ colors, entries }: ColorPalette): { readonly colors: number[]; readonly entries: Uint8Array } {
-  const used = [...new Set(entries)].toSorted(
-    (one, other) => ((colors[one] ?? 0) >>> 24) - ((colors[other] ?? 0) >>> 24),
-  );
+  const isUsed = new Uint8Array(colors.length);
+  for (let color = 0; color < entries.length; color += 1) isUsed[entries[color] ?? 0] = 1;
+  const used = [...isUsed.keys()]
+    .filter((entry) => isUsed[entry] === 1)
+    .toSorted((one, other) => ((colors[one] ?? 0) >>> 24) - ((colors[other] ?? 0) >>> 24));
   const positions = new Uint8Array(colors.length);
   used.forEach((entry, position) => (positions[entry] = position));
-  return { colors: used.map((entry) => colors[entry] ?? 0), entries: entries.map((entry) => positions[entry] ?? 0) };
+  const ordered = new Uint8Array(entries.length);
+  for (let color = 0; color < ordered.length; color += 1) ordered[color] = positions[entries[color] ?? 0] ?? 0;
+  return { colors: used.map((entry) => colors[entry] ?? 0), entries: ordered };
 }
 
 function bitsPerPixel(colors: number): 1 | 2 | 4 | 8 {
@@ -68,11 +72,24 @@ function packRows({ size, pixels }: IndexedImage, entries: Uint8Array, bits: num
   const { width, height } = size;
   const rowBytes = Math.ceil((width * bits) / 8);
   const rows = Buffer.alloc(rowBytes * height);
+  if (bits === 8) {
+    for (let at = 0; at < pixels.length; at += PIXELS_PER_CALL) mapPixels(rows, pixels, { entries, begin: at });
+    return rows;
+  }
   for (let y = 0; y < height; y += 1) {
     const row = pixels.subarray(y * width, (y + 1) * width);
     packRow(rows.subarray(y * rowBytes, (y + 1) * rowBytes), row, { entries, bits });
   }
   return rows;
+}
+
+function mapPixels(
+  rows: Buffer,
+  pixels: Uint16Array,
+  { entries, begin }: { entries: Uint8Array; begin: number },
+): void {
+  const end = Math.min(pixels.length, begin + PIXELS_PER_CALL);
+  for (let at = begin; at < end; at += 1) rows[at] = entries[pixels[at] ?? 0] ?? 0;
 }
 
 function packRow(row: Buffer, pixels: Uint16Array, { entries, bits }: { entries: Uint8Array; bits: number }): void {

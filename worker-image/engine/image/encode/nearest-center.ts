@@ -13,7 +13,8 @@ export function squaredDistance(one: Float32Array, atOne: number, other: Float32
 
 /**
  * Centers in the order of the sums of their coordinates. The squared difference of two sums is at most four times the squared
- * distance, so that few centers on either side are compared.
+ * distance, so that few centers on either side are compared. None is compared with a point that is nearer to its guess than
+ * half the distance from there to the next center.
  */
 export class NearestCenter {
   readonly #centers: Float32Array;
@@ -22,9 +23,8 @@ export class NearestCenter {
   readonly #numbers: Uint8Array;
   /** Rank of each center. */
   readonly #ranks: Uint8Array;
-  /** Rank of the nearest center that was found, and its squared distance. */
-  #nearest = 0;
-  #least = 0;
+  /** Quarter of the squared distance of each rank's center to the nearest other one. */
+  readonly #reaches: Float32Array;
 
   constructor(centers: Float32Array) {
     const size = centers.length / COORDINATES;
@@ -40,34 +40,46 @@ export class NearestCenter {
       this.#sums[rank] = sums[center] ?? 0;
       this.#centers.set(centers.subarray(center * COORDINATES, (center + 1) * COORDINATES), rank * COORDINATES);
     });
+    this.#reaches = measureReaches(this.#centers);
   }
 
   /** Returns the number of the center that is nearest to the point at an offset. @param guess Center to begin with. */
   find(points: Float32Array, at: number, guess: number): number {
     const begin = this.#ranks[guess] ?? 0;
-    this.#nearest = begin;
-    this.#least = squaredDistance(points, at, this.#centers, begin * COORDINATES);
-    this.#compare(points, at, { begin, step: 1 });
-    this.#compare(points, at, { begin, step: -1 });
-    return this.#numbers[this.#nearest] ?? 0;
-  }
-
-  /** Compares the centers on one side of a rank. */
-  #compare(points: Float32Array, at: number, { begin, step }: { begin: number; step: 1 | -1 }): void {
+    let least = squaredDistance(points, at, this.#centers, begin * COORDINATES);
+    if (least <= (this.#reaches[begin] ?? 0)) return guess;
+    let nearest = begin;
     const sum = sumAt(points, at);
-    for (let rank = begin + step; rank >= 0 && rank < this.#sums.length; rank += step) {
-      if (isBeyond(((this.#sums[rank] ?? 0) - sum) * step, this.#least)) break;
+    for (let rank = begin + 1; rank < this.#sums.length; rank += 1) {
+      const difference = (this.#sums[rank] ?? 0) - sum;
+      if (difference > 0 && difference * difference >= COORDINATES * least) break;
       const distance = squaredDistance(points, at, this.#centers, rank * COORDINATES);
-      if (distance >= this.#least) continue;
-      this.#least = distance;
-      this.#nearest = rank;
+      if (distance >= least) continue;
+      least = distance;
+      nearest = rank;
     }
+    for (let rank = begin - 1; rank >= 0; rank -= 1) {
+      const difference = sum - (this.#sums[rank] ?? 0);
+      if (difference > 0 && difference * difference >= COORDINATES * least) break;
+      const distance = squaredDistance(points, at, this.#centers, rank * COORDINATES);
+      if (distance >= least) continue;
+      least = distance;
+      nearest = rank;
+    }
+    return this.#numbers[nearest] ?? 0;
   }
 }
 
-/** Returns whether no center whose sum is that much further away can be nearer than the squared distance. */
-function isBeyond(difference: number, least: number): boolean {
-  return difference > 0 && difference * difference >= COORDINATES * least;
+function measureReaches(centers: Float32Array): Float32Array {
+  const reaches = new Float32Array(centers.length / COORDINATES).fill(Infinity);
+  for (let one = 0; one < reaches.length; one += 1) {
+    for (let other = 0; other < one; other += 1) {
+      const reach = squaredDistance(centers, one * COORDINATES, centers, other * COORDINATES) / 4;
+      if (reach < (reaches[one] ?? 0)) reaches[one] = reach;
+      if (reach < (reaches[other] ?? 0)) reaches[other] = reach;
+    }
+  }
+  return reaches;
 }
 
 function sumAt(points: Float32Array, at: number): number {

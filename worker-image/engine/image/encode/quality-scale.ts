@@ -3,8 +3,9 @@
  * 50, 74 at 75 and 85 at 90. Each row holds the encoders' own qualities for one q, measured on the calibration set. They
  * are interpolated between rows and extrapolated outside 30 to 95. See docs/reference/options.md#image.
  */
+import { ALPHA_SHIFT, pixelWords } from '#worker-image/engine/image/encode/count-colors.ts';
 import { withImageErrors } from '#worker-image/engine/image/libvips-picture.ts';
-import type { PixelSource } from '#worker-image/engine/image/picture.ts';
+import type { ImageSize, PixelSource } from '#worker-image/engine/image/picture.ts';
 
 /** Photos and graphics, such as screenshots, charts and text, need other settings of an encoder. */
 export type ImageContent = 'photo' | 'graphic';
@@ -145,7 +146,7 @@ export async function classifyImage({
       .raw({ depth: 'uchar' })
       .toBuffer({ resolveWithObject: true }),
   );
-  return isGraphic(data, info.width * RGBA) ? 'graphic' : 'photo';
+  return classifySamples(data, info);
 }
 
 /** Returns whether the image has as many samples of color as of brightness. */
@@ -155,8 +156,6 @@ export function hasFullChroma({
   return chromaSubsampling.startsWith('4:4:4');
 }
 
-const RGBA = 4;
-
 /** Counts of pixels that are compared with the pixel before. */
 interface Neighbors {
   visible: number;
@@ -164,29 +163,41 @@ interface Neighbors {
   edges: number;
 }
 
-function isGraphic(data: Buffer, rowBytes: number): boolean {
+/** Classifies RGBA samples of an image with full chroma by some of its rows. */
+export function classifySamples(samples: Buffer, { width, height }: ImageSize): ImageContent {
+  const words = pixelWords(samples);
   const counted: Neighbors = { visible: 0, equal: 0, edges: 0 };
-  for (let at = 0; at < data.length; at += rowBytes) countNeighbors(data, at, { end: at + rowBytes, counted });
+  const rows = Math.min(height, SAMPLED_ROWS);
+  for (let row = 0; row < rows; row += 1) {
+    const y = Math.floor(((row + 0.5) * height) / rows);
+    countNeighbors(words.subarray(y * width, (y + 1) * width), counted);
+  }
   const { visible, equal, edges } = counted;
-  return visible > 0 && equal / visible >= EQUAL_SHARE && edges / Math.max(1, visible - equal) >= EDGE_SHARE;
+  const isGraphic = visible > 0 && equal / visible >= EQUAL_SHARE && edges / Math.max(1, visible - equal) >= EDGE_SHARE;
+  return isGraphic ? 'graphic' : 'photo';
 }
 
-function countNeighbors(data: Buffer, begin: number, { end, counted }: { end: number; counted: Neighbors }): void {
-  for (let at = begin + RGBA; at < end; at += RGBA) {
-    if (data[at + 3] === 0 && data[at - 1] === 0) continue;
-    const step = difference(data, at);
-    counted.visible += 1;
-    if (step === 0) counted.equal += 1;
-    else if (step >= EDGE) counted.edges += 1;
+function countNeighbors(row: Uint32Array, counted: Neighbors): void {
+  let [visible, equal, edges] = [0, 0, 0];
+  let before = row[0] ?? 0;
+  for (let x = 1; x < row.length; x += 1) {
+    const word = row[x] ?? 0;
+    if ((word | before) >>> ALPHA_SHIFT !== 0) {
+      visible += 1;
+      if (word === before) equal += 1;
+      else if (hasEdge(word, before)) edges += 1;
+    }
+    before = word;
   }
+  counted.visible += visible;
+  counted.equal += equal;
+  counted.edges += edges;
 }
 
-/** Returns the largest difference of a sample, opacity included, from the pixel before. */
-function difference(data: Buffer, at: number): number {
-  let largest = 0;
-  for (let c = at; c < at + RGBA; c += 1) {
-    const step = Math.abs((data[c] ?? 0) - (data[c - RGBA] ?? 0));
-    if (step > largest) largest = step;
+/** Returns whether a sample of two pixels, opacity included, differs by an edge. */
+function hasEdge(one: number, other: number): boolean {
+  for (let shift = 0; shift <= ALPHA_SHIFT; shift += 8) {
+    if (Math.abs(((one >>> shift) & 255) - ((other >>> shift) & 255)) >= EDGE) return true;
   }
-  return largest;
+  return false;
 }
