@@ -1,5 +1,7 @@
 /** The distinct colors of an image. A graphic has some thousands: work per color costs less than work per pixel. */
 
+import { releaseMemory } from '#worker-image/engine/release-memory.ts';
+
 export interface ColorCounts {
   /** RGBA samples of each color, as they are in memory. Fully transparent pixels are one color, 0. */
   readonly colors: Uint32Array;
@@ -33,11 +35,13 @@ export function countColors(samples: Buffer): ColorCounts | null {
   for (let at = 0; at < words.length; at += PIXELS_PER_CALL) {
     if (!table.count(words, pixels, at)) return null;
   }
-  return {
+  const counted = {
     colors: table.colors.slice(0, table.size),
     counts: table.counts.slice(0, table.size),
     pixels,
   };
+  table.release();
+  return counted;
 }
 
 /** Returns RGBA samples as one number a pixel. They are copied only where their memory is not aligned. */
@@ -53,6 +57,10 @@ class ColorTable {
   size = 0;
   /** Position of the color plus one; 0 for a free slot. */
   readonly #slots = new Uint32Array(LAST_SLOT + 1);
+
+  release(): void {
+    releaseMemory(this.colors, this.counts, this.#slots);
+  }
 
   /** Counts the pixels from a position on. Returns false when the table is full. */
   count(words: Uint32Array, pixels: Uint16Array, begin: number): boolean {

@@ -4,6 +4,7 @@ import type { Encoder } from '#worker-image/engine/image/encode/encoder.ts';
 import { encodeIndexedPng, type IndexedImage } from '#worker-image/engine/image/encode/indexed-png.ts';
 import { reduceColors, writePalettePng } from '#worker-image/engine/image/encode/palette.ts';
 import { requirePixels } from '#worker-image/engine/image/encode/verify-indexed-png.ts';
+import { releaseMemory } from '#worker-image/engine/release-memory.ts';
 import { writeWhole, type WrittenFile } from '#worker-image/engine/written-file.ts';
 
 /** Maximum quality that 256 colors can reach for a photo. */
@@ -19,6 +20,7 @@ export const encodePng: Encoder = async (_deps, output) => {
   if (!lossless && quality < 100) {
     const { content, decoded } = await decodeAndClassify(output);
     const indexed = decoded === null ? null : reduceColors(decoded, quality);
+    if (decoded !== null) releaseMemory(decoded.samples);
     if (indexed !== null) return writeIndexed(path, indexed);
     if (content === 'graphic' || quality <= MAX_PALETTE_QUALITY) {
       const palette = { pipeline, quality, path, content, compressionLevel: COMPRESSION_LEVEL };
@@ -33,5 +35,6 @@ async function writeIndexed(path: string, image: IndexedImage): Promise<WrittenF
   const isSmall = image.pixels.length <= MAX_SMALL_PIXELS;
   const png = await encodeIndexedPng(image, isSmall ? COMPRESSION_LEVEL : LARGE_COMPRESSION_LEVEL);
   requirePixels(png, image);
+  releaseMemory(image.pixels);
   return { ...(await writeWhole(path, png)), undecoded: 'nothing' };
 }

@@ -8,6 +8,7 @@ import {
 import { PIXELS_PER_CALL, type ColorCounts } from '#worker-image/engine/image/encode/count-colors.ts';
 import type { ColorPalette } from '#worker-image/engine/image/encode/quantize-colors.ts';
 import { sharp } from '#worker-image/engine/image/libvips-picture.ts';
+import { releaseMemory } from '#worker-image/engine/release-memory.ts';
 import type { ImageSize } from '#worker-image/engine/image/picture.ts';
 
 export interface IndexedImage {
@@ -103,7 +104,7 @@ function packRow(row: Buffer, pixels: Uint16Array, { entries, bits }: { entries:
 }
 
 /**
- * Returns the chunks of the compressed pixels. To PNG, a row of positions is the same as a row of gray samples. libvips
+ * Returns the chunks of the compressed pixels; the rows are released. To PNG, a row of positions is the same as a row of gray samples. libvips
  * compresses these in a third of the time of Node's zlib, which is slow where a row repeats one byte.
  */
 async function deflateRows(rows: Buffer, height: number, compressionLevel: number): Promise<Buffer[]> {
@@ -112,5 +113,6 @@ async function deflateRows(rows: Buffer, height: number, compressionLevel: numbe
     .toColourspace('b-w')
     .png({ compressionLevel })
     .toBuffer();
+  releaseMemory(rows);
   return (readPngChunks(gray) ?? []).filter(({ type }) => type === 'IDAT').map(({ whole }) => whole);
 }

@@ -3,6 +3,7 @@ import { crc32, inflateSync } from 'node:zlib';
 import { readPngChunks, type PngChunk } from '#worker-image/engine/containers/png-chunks.ts';
 import { PIXELS_PER_CALL } from '#worker-image/engine/image/encode/count-colors.ts';
 import type { IndexedImage } from '#worker-image/engine/image/encode/indexed-png.ts';
+import { releaseMemory } from '#worker-image/engine/release-memory.ts';
 
 /** Color type of IHDR. */
 const INDEXED = 3;
@@ -33,11 +34,13 @@ export function requirePixels(png: Buffer, image: IndexedImage): void {
     if (stored.rows[y * stored.rowBytes] !== NO_FILTER) throw new Error(`Row ${y} of the PNG has a filter.`);
     for (let x = 0; x < width; x += PIXELS_PER_CALL) {
       const end = Math.min(width, x + PIXELS_PER_CALL);
-      if (!hasPixels(stored, image.pixels, { y, x, end, width, wanted })) {
+      const part = { y, x, end, width, wanted };
+      if (!(stored.bits === 8 ? hasBytes : hasPixels)(stored, image.pixels, part)) {
         throw new Error(`Row ${y} of the PNG differs from what was written.`);
       }
     }
   }
+  releaseMemory(stored.rows);
 }
 
 /** Part of a row, and the color that each of its pixels has to have. */
@@ -49,6 +52,16 @@ interface RowPart {
   readonly width: number;
   /** RGBA samples by position in `pixels`. */
   readonly wanted: Uint32Array;
+}
+
+/** Compares pixels of eight bits. */
+function hasBytes({ rows, rowBytes, palette }: StoredRows, pixels: Uint16Array, part: RowPart): boolean {
+  const { y, x: begin, end, width, wanted } = part;
+  const [row, first] = [y * rowBytes + 1, y * width];
+  for (let x = begin; x < end; x += 1) {
+    if (palette[rows[row + x] ?? 0] !== wanted[pixels[first + x] ?? 0]) return false;
+  }
+  return true;
 }
 
 function hasPixels({ rows, rowBytes, bits, palette }: StoredRows, pixels: Uint16Array, part: RowPart): boolean {
