@@ -4,9 +4,10 @@ import type { Sharp, WebpOptions } from 'sharp';
 import { isWholeLossyWebp } from '#worker-image/engine/containers/vp8-frame.ts';
 import { decodeAndClassify, openSamples, type DecodedImage } from '#worker-image/engine/image/encode/decoded-image.ts';
 import type { Encoder, Output } from '#worker-image/engine/image/encode/encoder.ts';
-import { encodeIndexedPng } from '#worker-image/engine/image/encode/indexed-png.ts';
+import { encodeIndexedPng, paletteSamples, type IndexedImage } from '#worker-image/engine/image/encode/indexed-png.ts';
 import { reduceColors, writePalettePng } from '#worker-image/engine/image/encode/palette.ts';
 import { encoderQuality, type LossyQuality } from '#worker-image/engine/image/encode/quality-scale.ts';
+import { releaseMemory } from '#worker-image/engine/release-memory.ts';
 import { writeWhole, type WrittenFile } from '#worker-image/engine/written-file.ts';
 import { sharp } from '#worker-image/engine/image/libvips-picture.ts';
 
@@ -51,33 +52,83 @@ async function encodePalette(
   decoded: DecodedImage | null,
 ): Promise<Buffer | null> {
   const indexed = decoded === null ? null : reduceColors(decoded, output.quality);
-  const png = indexed === null ? await searchPalette(output) : await encodeIndexedPng(indexed, 0);
-  if (png === null) return null;
-  const exact = await (await openWithMetadata(png)).webp(LOSSLESS).toBuffer();
-  return exact.length <= (await draftBytes(output, target, decoded)) * MAX_DRAFT_SHARE ? exact : null;
+  const exact = indexed === null ? await encodeSearched(output) : await encodeIndexed(indexed);
+  if (exact === null) return null;
+  const isKept = await isSmallerThanLossy(exact, { output, target, decoded });
+  if (decoded !== null) releaseMemory(decoded.samples);
+  return isKept ? exact : null;
 }
 
-/** Returns an uncompressed PNG with a palette that libvips searches for; null when its error is visible. */
-async function searchPalette({ pipeline, quality, path }: Output): Promise<Buffer | null> {
+/** Chunks of a PNG whose metadata a WebP can contain. */
+const KEPT_CHUNKS: readonly string[] = ['iCCP', 'eXIf', 'iTXt'];
+
+/** Encodes an image losslessly. An uncompressed PNG carries its metadata, which takes longer than samples alone. */
+async function encodeIndexed(image: IndexedImage): Promise<Buffer> {
+  const hasMetadata = image.metadata.some(({ type }) => KEPT_CHUNKS.includes(type));
+  if (hasMetadata) return (await openWithMetadata(await encodeIndexedPng(image, 0))).webp(LOSSLESS).toBuffer();
+  const samples = paletteSamples(image);
+  releaseMemory(image.pixels);
+  const exact = await openSamples({ samples, size: image.size }).webp(LOSSLESS).toBuffer();
+  releaseMemory(samples);
+  return exact;
+}
+
+/** Encodes an image losslessly with a palette that libvips searches for. Returns null when its error is visible. */
+async function encodeSearched({ pipeline, quality, path }: Output): Promise<Buffer | null> {
   const png = `${path}.png`;
   const isInvisible = await writePalettePng({ pipeline, quality, content: 'graphic', path: png, compressionLevel: 0 });
   const file = isInvisible ? await readFile(png) : null;
   await rm(png);
-  return file;
+  return file === null ? null : (await openWithMetadata(file)).webp(LOSSLESS).toBuffer();
 }
 
-/** Height of the bands of an image that are encoded as a draft, in pixels, and the distance between their first rows. */
-const [BAND_ROWS, BAND_DISTANCE] = [32, 96];
+/** Bits per pixel below which a lossless file is kept without a draft. Of 650 such files four were larger than a lossy one. */
+const MIN_DRAFT_BITS = 0.4;
 
-/** Returns the bytes of a lossy draft. Bands stand for an image that was decoded to memory. */
-async function draftBytes(output: Output, target: LossyQuality, decoded: DecodedImage | null): Promise<number> {
+/**
+ * Drafts of an image that was decoded to memory: height of the bands that stand for it, and distance between their first rows,
+ * in pixels. A draft decides when the ratio of the sizes is that far from the limit.
+ */
+const DRAFTS = [
+  { rows: 16, distance: 144, margin: 1.5 },
+  { rows: 32, distance: 96, margin: 1 },
+] as const;
+
+interface Draft {
+  readonly output: Output;
+  readonly target: LossyQuality;
+  readonly decoded: DecodedImage | null;
+}
+
+/** Returns whether the lossless file is kept, by drafts of a lossy one. */
+async function isSmallerThanLossy(exact: Buffer, { output, target, decoded }: Draft): Promise<boolean> {
+  const { width, height } = output.size;
+  if (exact.length * 8 < MIN_DRAFT_BITS * width * height) return true;
   const settings = { ...webpSettings(target), smartSubsample: false, effort: 0 };
-  if (decoded === null) return (await encode(output, settings)).length;
-  const { samples, size } = decoded;
+  if (decoded === null) return exact.length <= (await encode(output, settings)).length * MAX_DRAFT_SHARE;
+  let share = 0;
+  for (const { margin, ...bands } of DRAFTS) {
+    share = exact.length / ((await draftBytes(decoded, bands, settings)) * MAX_DRAFT_SHARE);
+    if (share < 1 / margin || share > margin) break;
+  }
+  return share <= 1;
+}
+
+interface Bands {
+  readonly rows: number;
+  readonly distance: number;
+}
+
+/** Returns the bytes of a lossy file, estimated by bands of the image. */
+async function draftBytes(
+  { samples, size }: DecodedImage,
+  { rows, distance }: Bands,
+  settings: WebpOptions,
+): Promise<number> {
   const rowBytes = samples.length / size.height;
   const bands: Buffer[] = [];
-  for (let y = 0; y < size.height; y += BAND_DISTANCE) {
-    bands.push(samples.subarray(y * rowBytes, Math.min(size.height, y + BAND_ROWS) * rowBytes));
+  for (let y = 0; y < size.height; y += distance) {
+    bands.push(samples.subarray(y * rowBytes, Math.min(size.height, y + rows) * rowBytes));
   }
   const sampled = Buffer.concat(bands);
   const height = sampled.length / rowBytes;
@@ -96,8 +147,11 @@ async function openWithMetadata(png: Buffer): Promise<Sharp> {
   return xmp === undefined ? image : image.keepXmp();
 }
 
-/** In lossless files `quality` is effort too: the default of 80 takes longer for files of the same size. */
-const LOSSLESS = { lossless: true, effort: 2, quality: 60 } as const satisfies WebpOptions;
+/**
+ * In lossless files `quality` is effort too: the default of 80 takes longer for files of the same size. Below 51 libwebp
+ * searches for repetitions in fewer rows.
+ */
+const LOSSLESS = { lossless: true, effort: 2, quality: 51 } as const satisfies WebpOptions;
 
 /** Returns the settings for WebP, which has no full chroma. Sharp subsampling keeps colored text readable, at twice the time. */
 export function webpSettings({ content, encoders }: LossyQuality): WebpOptions {

@@ -20,6 +20,21 @@ export interface IndexedImage {
   readonly metadata: readonly PngChunk[];
 }
 
+/** Returns RGBA samples of the image, with the colors of its palette. */
+export function paletteSamples({ pixels, palette }: IndexedImage): Buffer {
+  const colors = colorsOf(palette);
+  const samples = new Uint32Array(pixels.length);
+  for (let at = 0; at < pixels.length; at += PIXELS_PER_CALL) mapPixels(samples, pixels, { values: colors, begin: at });
+  return Buffer.from(samples.buffer);
+}
+
+/** Returns the RGBA samples of the palette's entry of each color of the image. */
+export function colorsOf({ colors, entries }: ColorPalette): Uint32Array {
+  const samples = new Uint32Array(entries.length);
+  for (let color = 0; color < samples.length; color += 1) samples[color] = colors[entries[color] ?? 0] ?? 0;
+  return samples;
+}
+
 /** Color type of IHDR. */
 const INDEXED = 3;
 const OPAQUE = 255;
@@ -74,7 +89,7 @@ function packRows({ size, pixels }: IndexedImage, entries: Uint8Array, bits: num
   const rowBytes = Math.ceil((width * bits) / 8);
   const rows = Buffer.alloc(rowBytes * height);
   if (bits === 8) {
-    for (let at = 0; at < pixels.length; at += PIXELS_PER_CALL) mapPixels(rows, pixels, { entries, begin: at });
+    for (let at = 0; at < pixels.length; at += PIXELS_PER_CALL) mapPixels(rows, pixels, { values: entries, begin: at });
     return rows;
   }
   for (let y = 0; y < height; y += 1) {
@@ -84,13 +99,14 @@ function packRows({ size, pixels }: IndexedImage, entries: Uint8Array, bits: num
   return rows;
 }
 
-function mapPixels(
-  rows: Buffer,
+/** Writes the value of each pixel's color. */
+function mapPixels<Values extends Uint8Array | Uint32Array>(
+  target: Values,
   pixels: Uint16Array,
-  { entries, begin }: { entries: Uint8Array; begin: number },
+  { values, begin }: { values: Values; begin: number },
 ): void {
   const end = Math.min(pixels.length, begin + PIXELS_PER_CALL);
-  for (let at = begin; at < end; at += 1) rows[at] = entries[pixels[at] ?? 0] ?? 0;
+  for (let at = begin; at < end; at += 1) target[at] = values[pixels[at] ?? 0] ?? 0;
 }
 
 function packRow(row: Buffer, pixels: Uint16Array, { entries, bits }: { entries: Uint8Array; bits: number }): void {

@@ -25,6 +25,9 @@ export class NearestCenter {
   readonly #ranks: Uint8Array;
   /** Quarter of the squared distance of each rank's center to the nearest other one. */
   readonly #reaches: Float32Array;
+  /** Rank of the nearest center that was found, and its squared distance. */
+  #nearest = 0;
+  #least = 0;
 
   constructor(centers: Float32Array) {
     const size = centers.length / COORDINATES;
@@ -46,28 +49,33 @@ export class NearestCenter {
   /** Returns the number of the center that is nearest to the point at an offset. @param guess Center to begin with. */
   find(points: Float32Array, at: number, guess: number): number {
     const begin = this.#ranks[guess] ?? 0;
-    let least = squaredDistance(points, at, this.#centers, begin * COORDINATES);
+    const least = squaredDistance(points, at, this.#centers, begin * COORDINATES);
     if (least <= (this.#reaches[begin] ?? 0)) return guess;
-    let nearest = begin;
-    const sum = sumAt(points, at);
-    for (let rank = begin + 1; rank < this.#sums.length; rank += 1) {
-      const difference = (this.#sums[rank] ?? 0) - sum;
-      if (difference > 0 && difference * difference >= COORDINATES * least) break;
-      const distance = squaredDistance(points, at, this.#centers, rank * COORDINATES);
-      if (distance >= least) continue;
-      least = distance;
-      nearest = rank;
-    }
-    for (let rank = begin - 1; rank >= 0; rank -= 1) {
-      const difference = sum - (this.#sums[rank] ?? 0);
-      if (difference > 0 && difference * difference >= COORDINATES * least) break;
-      const distance = squaredDistance(points, at, this.#centers, rank * COORDINATES);
-      if (distance >= least) continue;
-      least = distance;
-      nearest = rank;
-    }
-    return this.#numbers[nearest] ?? 0;
+    this.#nearest = begin;
+    this.#least = least;
+    this.#compare(points, at, { begin, step: 1 });
+    this.#compare(points, at, { begin, step: -1 });
+    return this.#numbers[this.#nearest] ?? 0;
   }
+
+  /** Compares the centers on one side of a rank. */
+  #compare(points: Float32Array, at: number, { begin, step }: { begin: number; step: 1 | -1 }): void {
+    const sum = sumAt(points, at);
+    let least = this.#least;
+    for (let rank = begin + step; rank >= 0 && rank < this.#sums.length; rank += step) {
+      if (isBeyond(((this.#sums[rank] ?? 0) - sum) * step, least)) break;
+      const distance = squaredDistance(points, at, this.#centers, rank * COORDINATES);
+      if (distance >= least) continue;
+      least = distance;
+      this.#nearest = rank;
+    }
+    this.#least = least;
+  }
+}
+
+/** Returns whether no center whose sum is that much further away can be nearer than the squared distance. */
+function isBeyond(difference: number, least: number): boolean {
+  return difference > 0 && difference * difference >= COORDINATES * least;
 }
 
 function measureReaches(centers: Float32Array): Float32Array {

@@ -3,7 +3,17 @@
  * what they stand for. Colors are compared premultiplied by their opacity. Nothing is dithered.
  */
 import { countColors, type ColorCounts } from '#worker-image/engine/image/encode/count-colors.ts';
-import { NearestCenter, squaredDistance } from '#worker-image/engine/image/encode/nearest-center.ts';
+import {
+  ALPHA,
+  centersOf,
+  countsOf,
+  meanError,
+  premultiply,
+  RGBA,
+  sumOf,
+  type Points,
+} from '#worker-image/engine/image/encode/color-points.ts';
+import { NearestCenter } from '#worker-image/engine/image/encode/nearest-center.ts';
 
 export interface ColorPalette {
   /** RGBA samples of each entry, as in `ColorCounts`. */
@@ -46,14 +56,6 @@ export function quantizeColors(counted: ColorCounts, errorLimit: number): ColorP
   return { colors: palette, entries: assigned.entries, error: meanError(points, rounded, assigned.entries) };
 }
 
-/** Colors by their premultiplied samples. */
-interface Points {
-  /** Four samples a color, each between 0 and 255. */
-  readonly coordinates: Float32Array;
-  /** Number of pixels of each color. */
-  readonly counts: Uint32Array;
-}
-
 interface Assignment {
   /** Entry of each color. */
   readonly entries: Uint8Array;
@@ -89,25 +91,6 @@ function divideAndMove(points: Points, allowed: number): Assignment {
   const assigned = divide(points, allowed);
   for (let round = 0; round < ROUNDS; round += 1) assign(points, centersOf(points, assigned), assigned.entries);
   return assigned;
-}
-
-/** Samples of a color. */
-const RGBA = 4;
-const ALPHA = 3;
-
-/** Returns four samples a color, each between 0 and 255. */
-function premultiply(colors: Uint32Array): Float32Array {
-  const points = new Float32Array(colors.length * RGBA);
-  for (let at = 0; at < colors.length; at += 1) {
-    const color = colors[at] ?? 0;
-    const alpha = color >>> 24;
-    const opacity = alpha / 255;
-    points[at * RGBA] = (color & 255) * opacity;
-    points[at * RGBA + 1] = ((color >>> 8) & 255) * opacity;
-    points[at * RGBA + 2] = ((color >>> 16) & 255) * opacity;
-    points[at * RGBA + ALPHA] = alpha;
-  }
-  return points;
 }
 
 /** Divides the colors into groups until the squared errors of all pixels sum to at most `allowed`. */
@@ -194,45 +177,6 @@ function partition(points: Float32Array, order: Uint32Array, { begin, end, axis,
   return middle;
 }
 
-/** Colors by the number of an entry or of a group. */
-interface Numbered {
-  readonly entries: Uint8Array | Uint16Array;
-  readonly size: number;
-}
-
-function sumOf(counts: Uint32Array): number {
-  let sum = 0;
-  for (let at = 0; at < counts.length; at += 1) sum += counts[at] ?? 0;
-  return sum;
-}
-
-/** Returns the number of pixels of each entry. */
-function countsOf(counts: Uint32Array, { entries, size }: Numbered): Uint32Array {
-  const sums = new Uint32Array(size);
-  for (let color = 0; color < entries.length; color += 1) {
-    const entry = entries[color] ?? 0;
-    sums[entry] = (sums[entry] ?? 0) + (counts[color] ?? 0);
-  }
-  return sums;
-}
-
-/** Returns the mean of the pixels of each entry, four samples an entry. An entry without colors stays at 0. */
-function centersOf({ coordinates, counts }: Points, numbered: Numbered): Float32Array {
-  const { entries, size } = numbered;
-  const sums = new Float64Array(size * RGBA);
-  for (let color = 0; color < entries.length; color += 1) {
-    const [to, from, count] = [(entries[color] ?? 0) * RGBA, color * RGBA, counts[color] ?? 0];
-    sums[to] = (sums[to] ?? 0) + count * (coordinates[from] ?? 0);
-    sums[to + 1] = (sums[to + 1] ?? 0) + count * (coordinates[from + 1] ?? 0);
-    sums[to + 2] = (sums[to + 2] ?? 0) + count * (coordinates[from + 2] ?? 0);
-    sums[to + ALPHA] = (sums[to + ALPHA] ?? 0) + count * (coordinates[from + ALPHA] ?? 0);
-  }
-  const weights = countsOf(counts, numbered);
-  const centers = new Float32Array(sums.length);
-  for (let at = 0; at < sums.length; at += 1) centers[at] = (sums[at] ?? 0) / Math.max(1, weights[at >> 2] ?? 0);
-  return centers;
-}
-
 /** Returns the entries as colors: the dominant color of an entry, or its center. */
 function roundCenters(centers: Float32Array, { colors, counts }: ColorCounts, entries: Uint8Array): Uint32Array {
   const size = centers.length / RGBA;
@@ -264,13 +208,4 @@ function assign({ coordinates }: Points, centers: Float32Array, entries: Uint8Ar
   for (let color = 0; color < entries.length; color += 1) {
     entries[color] = search.find(coordinates, color * RGBA, entries[color] ?? 0);
   }
-}
-
-/** Returns the mean squared error per sample of the colors' centers. */
-function meanError({ coordinates, counts }: Points, centers: Float32Array, entries: Numbered['entries']): number {
-  let sum = 0;
-  for (let color = 0; color < entries.length; color += 1) {
-    sum += (counts[color] ?? 0) * squaredDistance(coordinates, color * RGBA, centers, (entries[color] ?? 0) * RGBA);
-  }
-  return sum / (RGBA * sumOf(counts));
 }

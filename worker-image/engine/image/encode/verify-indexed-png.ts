@@ -2,7 +2,7 @@
 import { crc32, inflateSync } from 'node:zlib';
 import { readPngChunks, type PngChunk } from '#worker-image/engine/containers/png-chunks.ts';
 import { PIXELS_PER_CALL } from '#worker-image/engine/image/encode/count-colors.ts';
-import type { IndexedImage } from '#worker-image/engine/image/encode/indexed-png.ts';
+import { colorsOf, type IndexedImage } from '#worker-image/engine/image/encode/indexed-png.ts';
 import { releaseMemory } from '#worker-image/engine/release-memory.ts';
 
 /** Color type of IHDR. */
@@ -27,9 +27,7 @@ interface StoredRows {
 export function requirePixels(png: Buffer, image: IndexedImage): void {
   const stored = readRows(png, image);
   const { width, height } = image.size;
-  const { colors, entries } = image.palette;
-  const wanted = new Uint32Array(entries.length);
-  for (let color = 0; color < wanted.length; color += 1) wanted[color] = colors[entries[color] ?? 0] ?? 0;
+  const wanted = colorsOf(image.palette);
   for (let y = 0; y < height; y += 1) {
     if (stored.rows[y * stored.rowBytes] !== NO_FILTER) throw new Error(`Row ${y} of the PNG has a filter.`);
     for (let x = 0; x < width; x += PIXELS_PER_CALL) {
