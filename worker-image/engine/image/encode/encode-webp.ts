@@ -82,9 +82,6 @@ async function encodeSearched({ pipeline, quality, path }: Output): Promise<Buff
   return file === null ? null : (await openWithMetadata(file)).webp(LOSSLESS).toBuffer();
 }
 
-/** Bits per pixel below which a lossless file is kept without a draft. Of 650 such files four were larger than a lossy one. */
-const MIN_DRAFT_BITS = 0.4;
-
 /**
  * Drafts of an image that was decoded to memory: height of the bands that stand for it, and distance between their first rows,
  * in pixels. A draft decides when the ratio of the sizes is that far from the limit.
@@ -93,6 +90,8 @@ const DRAFTS = [
   { rows: 16, distance: 144, margin: 1.5 },
   { rows: 32, distance: 96, margin: 1 },
 ] as const;
+/** Size up to which only the last draft is written, in pixels: the first one misses small regions. */
+const MAX_SMALL_PIXELS = 2 ** 19;
 
 interface Draft {
   readonly output: Output;
@@ -102,12 +101,11 @@ interface Draft {
 
 /** Returns whether the lossless file is kept, by drafts of a lossy one. */
 async function isSmallerThanLossy(exact: Buffer, { output, target, decoded }: Draft): Promise<boolean> {
-  const { width, height } = output.size;
-  if (exact.length * 8 < MIN_DRAFT_BITS * width * height) return true;
   const settings = { ...webpSettings(target), smartSubsample: false, effort: 0 };
   if (decoded === null) return exact.length <= (await encode(output, settings)).length * MAX_DRAFT_SHARE;
+  const isSmall = output.size.width * output.size.height <= MAX_SMALL_PIXELS;
   let share = 0;
-  for (const { margin, ...bands } of DRAFTS) {
+  for (const { margin, ...bands } of isSmall ? DRAFTS.slice(-1) : DRAFTS) {
     share = exact.length / ((await draftBytes(decoded, bands, settings)) * MAX_DRAFT_SHARE);
     if (share < 1 / margin || share > margin) break;
   }
