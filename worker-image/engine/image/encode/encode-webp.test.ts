@@ -46,6 +46,17 @@ function barsOverGrain(): Sharp {
   ]);
 }
 
+/** Returns bars on three quarters of a megapixel, some columns of which are grain. */
+async function manyBars(grainWidth: number): Promise<Sharp> {
+  const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
+  const grain = { create: { width: grainWidth, height: 600, channels: 3 as const, background: '#888', noise } };
+  const page = sharp({ create: { width: 1200, height: 600, channels: 3, background: '#fff' } });
+  return page.composite([
+    { input: await bars().png().toBuffer(), tile: true },
+    { input: grain, left: 1200 - grainWidth, top: 0 },
+  ]);
+}
+
 describe('encodeWebp', () => {
   it('writes every sample of a graphic at quality 100', async () => {
     const output = await outputOf(bars(), { quality: 100 });
@@ -70,6 +81,15 @@ describe('encodeWebp', () => {
     const lossy = await output.pipeline().webp(webpSettings(target)).toBuffer();
     if (isLossless) expect(file.length).toBeLessThan(lossy.length);
     else expect(file.equals(lossy)).toBe(true);
+  });
+
+  it.each([
+    ['losslessly', 1, 'VP8L'],
+    ['lossily', 540, 'VP8 '],
+  ])('writes a large graphic %s with %i columns of grain', async (_how, grainWidth, chunk) => {
+    const output = await outputOf(await manyBars(grainWidth), { quality: 75 });
+    await encodeWebp(engineDeps(), output);
+    expect((await readFile(output.path)).toString('latin1', 12, 16)).toBe(chunk);
   });
 
   it('writes the same pixels and opacity for few colors', async () => {
