@@ -22,7 +22,7 @@ export async function closedLoop({ callers, seconds, send }: Loop): Promise<Loop
   let waiting = callers;
   let [startedAt, endedAt] = [Infinity, 0];
   const isOver = (): boolean => endedAt > 0;
-  const onAnswer = (sentAt: number, isFirst: boolean): void => {
+  const onResponse = (sentAt: number, isFirst: boolean): void => {
     const now = performance.now();
     if (waiting === 0 && !isOver()) times.push(now - sentAt);
     if (isFirst) waiting -= 1;
@@ -33,7 +33,7 @@ export async function closedLoop({ callers, seconds, send }: Loop): Promise<Loop
     for (let isFirst = true; !isOver(); isFirst = false) {
       const sentAt = performance.now();
       await send();
-      onAnswer(sentAt, isFirst);
+      onResponse(sentAt, isFirst);
     }
   };
   await Promise.all(Array.from({ length: callers }, caller));
