@@ -25,10 +25,10 @@ export interface PreparedTool {
   readonly file: string;
   /** Kinds of the files that it serves. */
   readonly kinds: readonly Kind[];
-  /** Whether it serves several requests, and further files of the same process; otherwise one request. */
-  readonly isReusable: boolean;
+  /** Returns whether it can serve further files of the same process: it runs, and has no files in its folder. */
+  readonly isReusable: () => boolean;
   /**
-   * Sends a request, one at a time, and waits for its end. Null when the tool could not read the request.
+   * Sends a request, one at a time, and waits for its end. Null when the tool has ended without an answer.
    * @throws as `run` does.
    */
   readonly send: (request: string, signal: AbortSignal) => Promise<ToolResult | null>;

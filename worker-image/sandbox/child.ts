@@ -90,9 +90,9 @@ function endUnused(): void {
   if (currentTask === null) void endPrepared();
 }
 
-/** Ends the tool when it serves one file. */
+/** Ends the tool when it cannot serve the next file. */
 async function endUsed(): Promise<void> {
-  if ((await preparing)?.isReusable !== true) await endPrepared();
+  if ((await preparing)?.isReusable() !== true) await endPrepared();
 }
 
 /** Ends the tool that was started for the file, and removes its files: the next file must not find them. */

@@ -1,18 +1,24 @@
-"""UNO job that LibreOffice runs at its start: waits for one document, converts it and ends the process.
+"""UNO job that LibreOffice runs at its start: forks a process for each document, which converts it and ends.
 
 The job only asks for a call by the main loop: at its own time some parts of LibreOffice are not set up, such as the
 writers of image formats.
 
-Standard input: one line of fields, separated by tabs: URL of the document, import filter, URL of the output, export
-filter. A filter is NAME or NAME:OPTIONS; with an empty import filter LibreOffice detects the type.
-Standard output: the line "ready" once the job runs.
-Exit codes: 0 the output is stored; 1 it is not; 2 standard input ended without a document.
+Standard input: a request per line, fields separated by tabs: directory, factory, URL of the document, import filter, URL
+of the output, export filter. The directory becomes the working directory of the process. A factory names a kind of
+document ("swriter"). A filter is NAME or NAME:OPTIONS; with an empty import filter LibreOffice detects the type.
+Standard output: the line "ready" once the job runs, then a response per line, as JSON: {"exitCode": NUMBER, "stdout": "",
+"stderr": ""}. Exit codes: 0 the output is stored; 1 it is not; 128 + n the process was ended by signal n.
 
-FACTORY in the environment names a kind of document ("swriter"). An empty one is opened and closed while no document has
-come, so that LibreOffice has loaded the code and the fonts of that kind.
+FACTORY in the environment names the kind of the first document. An empty one is opened and closed while no document has
+come, so that LibreOffice has loaded the code and the fonts of that kind. Otherwise this process opens no document.
 """
+import ctypes
+import json
 import os
+import re
 import select
+import shutil
+import signal
 import sys
 import traceback
 
@@ -33,41 +39,106 @@ MAX_WORKBOOK_BYTES = 256 * 1024**2
 # Flags of com.sun.star.sheet.CellFlags: VALUE, DATETIME, STRING, FORMULA
 CELL_CONTENTS = 1 | 2 | 4 | 16
 
-STORED, NOT_STORED, NO_DOCUMENT = 0, 1, 2
+# Folder of temporary files, which LibreOffice names and creates at its start.
+TEMPORARY_FOLDER = re.compile(r"lu\w+\.tmp")
+
+STORED, NOT_STORED = 0, 1
+
+# Options of prctl(2)
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
+
+# Thread that accepts a second start of the program. It holds no lock.
+HARMLESS_THREAD = "PipeIPC"
+# Functions of libc and of LibreOffice.
+PROGRAM = ctypes.CDLL(None)
+MUTEX_FUNCTIONS = ("_ZN11Application17ReleaseSolarMutexEv", "_ZN11Application17AcquireSolarMutexEj")
 
 
 class ConvertDocument(unohelper.Base, XJob, XCallback):
     def __init__(self, context):
         self.context = context
+        # Factories that a document came for.
+        self.seen = set()
+        # Factories whose code is loaded.
+        self.loaded = set()
 
     def execute(self, _arguments):
         self.create("com.sun.star.awt.AsyncCallback").addCallback(self, None)
 
     def notify(self, _data):
-        code = NOT_STORED
         try:
-            code = self.convert_one()
-        except Exception:
+            self.serve()
+        except BaseException:
             traceback.print_exc()
         finally:
             sys.stderr.flush()
             # A shutdown writes settings and frees memory for a tenth of a conversion's time.
-            os._exit(code)
+            os._exit(0)
 
-    def convert_one(self):
+    def serve(self):
         remove_socket_files()
-        os.write(1, b"ready\n")
-        desktop = self.create("com.sun.star.frame.Desktop")
+        PROGRAM.prctl(PR_SET_CHILD_SUBREAPER, 1)
+        # A process of a document cannot open the descriptors and the memory of this one below /proc.
+        PROGRAM.prctl(PR_SET_DUMPABLE, 0)
         factory = os.environ.get("FACTORY", "")
         if factory and not select.select([0], [], [], 0)[0]:
-            load(desktop, "private:factory/" + factory, Hidden=True, Silent=True).close(True)
-        line = sys.stdin.readline().rstrip("\n")
-        if not line:
-            return NO_DOCUMENT
-        source, import_filter, target, export_filter = line.split("\t")
+            self.load_code(factory)
+        self.folders = [name for name in os.listdir() if TEMPORARY_FOLDER.fullmatch(name)]
+        shutil.rmtree(os.getcwd())
+        os.write(1, b"ready\n")
+        for line in sys.stdin:
+            request = line.rstrip("\n").split("\t")
+            self.prepare(request[1])
+            if not can_fork():
+                respond(self.run_here(*request))
+                return
+            respond(self.run(request))
+
+    def prepare(self, factory):
+        """Loads the code of a kind for which a second document has come: one alone would wait for it."""
+        if factory in self.seen and factory not in self.loaded:
+            self.load_code(factory)
+        self.seen.add(factory)
+
+    def load_code(self, factory):
+        self.loaded.add(factory)
+        self.load("private:factory/" + factory, Hidden=True, Silent=True).close(True)
+
+    def run(self, request):
+        """Converts a document in a process of its own. Returns its exit code."""
+        sys.stderr.flush()
+        pid = fork()
+        if pid == 0:
+            self.run_forked(*request)
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        end_descendants()
+        return code if code >= 0 else 128 - code
+
+    def run_forked(self, *request):
+        code = NOT_STORED
+        try:
+            PROGRAM.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            null = os.open(os.devnull, os.O_RDWR)
+            for standard in (0, 1):
+                os.dup2(null, standard)
+            code = self.run_here(*request)
+        finally:
+            sys.stderr.flush()
+            os._exit(code)
+
+    def run_here(self, directory, _factory, *conversion):
+        try:
+            os.chdir(directory)
+            for name in self.folders:
+                os.mkdir(name)
+            return self.convert(*conversion)
+        except BaseException:
+            traceback.print_exc()
+            return NOT_STORED
+
+    def convert(self, source, import_filter, target, export_filter):
         # The properties of a conversion by command line. Cells of a read-only document cannot be formatted.
-        document = load(
-            desktop,
+        document = self.load(
             source,
             Referer="private:OpenEvent",
             ReadOnly=not source.endswith(".xls"),
@@ -86,6 +157,9 @@ class ConvertDocument(unohelper.Base, XJob, XCallback):
             move_first_worksheet(document.getSheets())
         document.storeToURL(target, properties(Overwrite=True, **filter_properties(export_filter)))
         return STORED
+
+    def load(self, url, **values):
+        return self.create("com.sun.star.frame.Desktop").loadComponentFromURL(url, "_blank", 0, properties(**values))
 
     def restore_values(self, document, source, has_formulas):
         try:
@@ -120,8 +194,45 @@ class ConvertDocument(unohelper.Base, XJob, XCallback):
         return manager.createInstanceWithContext(service, self.context)
 
 
-def load(desktop, url, **values):
-    return desktop.loadComponentFromURL(url, "_blank", 0, properties(**values))
+def respond(code):
+    os.write(1, json.dumps({"exitCode": code, "stdout": "", "stderr": ""}).encode() + b"\n")
+
+
+def can_fork():
+    """Returns whether a forked process can go on: it has this thread alone, and locks of others would stay locked."""
+    names = []
+    for thread in os.listdir("/proc/self/task"):
+        with open(f"/proc/self/task/{thread}/comm", encoding="utf-8") as file:
+            names.append(file.read().strip())
+    others = [name for name in names if name != HARMLESS_THREAD]
+    return len(others) == 1 and all(hasattr(PROGRAM, name) for name in MUTEX_FUNCTIONS)
+
+
+def fork():
+    """Forks without LibreOffice's mutex, which a process with another thread id could neither acquire nor release."""
+    release, acquire = (getattr(PROGRAM, name) for name in MUTEX_FUNCTIONS)
+    count = release()
+    try:
+        return os.fork()
+    finally:
+        acquire(count)
+
+
+def end_descendants():
+    """Ends what a document's process has started: this process is the parent of what is left."""
+    while True:
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                for pid in children():
+                    os.kill(pid, signal.SIGKILL)
+                os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def children():
+    with open(f"/proc/self/task/{os.getpid()}/children", encoding="utf-8") as file:
+        return [int(pid) for pid in file.read().split()]
 
 
 def correct_dates(document, has_formulas):

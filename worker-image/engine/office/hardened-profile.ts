@@ -32,6 +32,8 @@ const SETTINGS: readonly Setting[] = [
   ['/org.openoffice.Setup/Office', 'ooSetupInstCompleted', true],
 ];
 
+/** Name of the profile in its directory. */
+export const PROFILE = 'profile';
 /** Name of the service in `convert-document.py`. */
 export const CONVERSION_SERVICE = 'dev.mediajobs.ConvertDocument';
 /** Settings that make LibreOffice run the service at its start. */
@@ -45,13 +47,23 @@ const CONVERSION_JOB = [
  * runs `convert-document.py` at its start.
  */
 export async function writeHardenedProfile(directory: string, { runsConversion = false } = {}): Promise<string> {
-  const profile = join(directory, 'profile');
+  const profile = join(directory, PROFILE);
   const extensions = join(profile, 'user', 'extensions');
   await mkdir(extensions, { recursive: true });
   await writeFile(join(profile, 'user', 'registrymodifications.xcu'), registry(runsConversion ? CONVERSION_JOB : []));
   const build = await readBuildId();
   if (build !== null) await writeFile(join(extensions, 'buildid'), build);
   return pathToFileURL(profile).href;
+}
+
+/**
+ * Returns the setting of the start by which LibreOffice reads the profile's settings and never writes them: a thread
+ * would write them later, and a process with such a thread cannot be forked. Null when LibreOffice has another default.
+ */
+export async function readOnlyLayers(): Promise<string | null> {
+  const settings = await readFile(join(await officeFolder(), 'fundamentalrc'), 'utf8').catch(() => '');
+  const layers = /^CONFIGURATION_LAYERS=.* user:!.*$/m.exec(settings);
+  return layers === null ? null : layers[0].trim().replace(' user:!', ' user:*');
 }
 
 /**

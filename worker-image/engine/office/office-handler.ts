@@ -44,6 +44,7 @@ async function convert(deps: EngineDeps, work: Work, kind: OfficeKind): Promise<
   await refuseAltChunks(path, format);
   const warnings: string[] = [];
   const output = await runLibreOffice(deps, {
+    kind,
     path: await prepareInput(work, deps.signal, warnings),
     extension: extensionOf(format),
     importFilter: importFilter(format),

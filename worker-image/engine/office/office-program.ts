@@ -12,6 +12,9 @@ import type { Command, ToolResult } from '#worker-image/tools/run-command.ts';
 const RESTART_REQUESTED = 81;
 /** Timeout of a conversion, in seconds: the slowest real documents took minutes. */
 export const TIMEOUT_SECONDS = 20 * 60;
+/** Working directory of the process that opens the path. */
+export const OWN_DIRECTORY = '/proc/self/cwd';
+const PROGRAMS = 'programs';
 const QUIET = [
   '--headless',
   '--invisible',
@@ -49,16 +52,17 @@ export async function runOfficeProgram(
   return result.exitCode === RESTART_REQUESTED ? run(script) : result;
 }
 
-/** Returns the command that starts `soffice.bin` without programs that no conversion needs. */
+/** Returns the command that starts `soffice.bin` in the directory, without programs that no conversion needs. */
 export async function officeCommand(
   directory: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Pick<Command, 'file' | 'program' | 'env' | 'args'>> {
+  await writeProgramFolder(directory);
   return {
     file: 'soffice',
     program: await findTool('env'),
-    args: [`PATH=${await programPath(directory)}`, await programFile(), WITHOUT_PROFILE_COPY, ...QUIET, ...args],
+    args: [`PATH=${join(OWN_DIRECTORY, PROGRAMS)}`, await programFile(), WITHOUT_PROFILE_COPY, ...QUIET, ...args],
     env: { ...ALLOCATOR, ...FONTS, ...env },
   };
 }
@@ -68,15 +72,15 @@ async function programFile(): Promise<string> {
 }
 
 /**
- * Makes the PATH of `soffice.bin` and returns it: a folder with `paperconf` alone, which tells the default paper where it
- * is installed. With GnuPG in PATH each start of LibreOffice starts six of its programs, to prepare for signatures.
+ * Writes the folder that is the PATH of `soffice.bin` in the directory. It has `paperconf` alone, which tells the default
+ * paper where it is installed. With GnuPG in PATH each start of LibreOffice starts six of its programs, to prepare for
+ * signatures.
  */
-async function programPath(directory: string): Promise<string> {
-  const folder = join(directory, 'programs');
+export async function writeProgramFolder(directory: string): Promise<void> {
+  const folder = join(directory, PROGRAMS);
   await mkdir(folder, { recursive: true });
   const paperconf = await findTool('paperconf').catch(() => null);
   if (paperconf !== null) await symlink(paperconf, join(folder, 'paperconf'));
-  return folder;
 }
 
 /** Returns the folder of the program and its build settings. @throws MissingTool. */

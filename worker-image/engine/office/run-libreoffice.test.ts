@@ -11,7 +11,14 @@ async function toText(rtf: string, importFilter: string | null, prepared: Prepar
   const directory = await freshDirectory();
   const path = join(directory, 'input');
   await writeFile(path, rtf);
-  const conversion = { path, extension: 'rtf', importFilter, target: 'txt', exportFilter: 'Text (encoded):UTF8' };
+  const conversion = {
+    kind: 'word' as const,
+    path,
+    extension: 'rtf',
+    importFilter,
+    target: 'txt',
+    exportFilter: 'Text (encoded):UTF8',
+  };
   return { directory, output: await runLibreOffice(engineDeps({ prepared }), { ...conversion, directory }) };
 }
 

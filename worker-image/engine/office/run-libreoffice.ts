@@ -5,9 +5,11 @@ import { pathToFileURL } from 'node:url';
 import type { EngineDeps } from '#worker-image/engine/handler.ts';
 import { writeHardenedProfile } from '#worker-image/engine/office/hardened-profile.ts';
 import { runOfficeProgram } from '#worker-image/engine/office/office-program.ts';
-import { startOffice } from '#worker-image/engine/office/start-office.ts';
+import type { OfficeKind } from '#worker-image/engine/office/office-filters.ts';
+import { convertDocument, startOffice } from '#worker-image/engine/office/start-office.ts';
 
 interface LibreOfficeRun {
+  readonly kind: OfficeKind;
   readonly path: string;
   /** Extension of the input format, which some filters depend on. */
   readonly extension: string;
@@ -47,14 +49,18 @@ export async function runLibreOffice(deps: EngineDeps, conversion: LibreOfficeRu
   return made ? { path: files.output, directory: folder } : null;
 }
 
-/** Converts by the process that was started for this file, otherwise by a new one. Returns false when neither can. */
+/** Converts by the process that was started ahead, otherwise by a new one. Returns false when neither can. */
 async function sendToOffice(deps: EngineDeps, conversion: LibreOfficeRun, files: ConversionFiles): Promise<boolean> {
-  const { importFilter, exportFilter, directory } = conversion;
-  const office = deps.prepared ?? (await startOffice(deps.run, { folder: directory, kind: null }));
+  const { directory: folder, kind, importFilter, exportFilter } = conversion;
+  const office = deps.prepared ?? (await startOffice(deps.run, { folder, kind: null }));
   if (office === null) return false;
   const urls = { source: pathToFileURL(files.source).href, output: pathToFileURL(files.output).href };
-  const request = [urls.source, importFilter ?? '', urls.output, exportFilter].join('\t');
-  return (await office.send(`${request}\n`, deps.signal)) !== null;
+  const filters = { import: importFilter, export: exportFilter };
+  try {
+    return (await convertDocument(office, { folder, kind, urls, filters }, deps.signal)) !== null;
+  } finally {
+    if (office !== deps.prepared) await office.end();
+  }
 }
 
 async function argumentsOf(
