@@ -9,12 +9,13 @@
  * itself. The kernel also sends SIGTERM when the controller dies.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '#crds/process/clock.ts';
 import { RUN_CHANNEL, TERMINATION_NAME, TRIED_ISOLATION } from '#crds/contract/run-files.ts';
-import type { RunOutcome, RunSpec } from '#crds/contract/run-spec.ts';
+import type { RunMessage, RunOutcome, RunSpec } from '#crds/contract/run-spec.ts';
 import { readMessageLines, writeJsonLine } from '#crds/process/message-lines.ts';
 import { killGroup, killProcessesOf } from '#crds/process/process-tree.ts';
 import { readTermination } from '#controller/read-termination.ts';
@@ -59,6 +60,13 @@ interface CurrentRun {
   isStopped: boolean;
 }
 
+/** Attempt to run. */
+interface LocalRun {
+  readonly name: string;
+  readonly account: string;
+  readonly spec: RunSpec;
+}
+
 const STOPPED: RunState = { state: 'lost', cause: 'stopped', message: 'it was stopped' };
 const STDERR_CHARACTERS = 2000;
 /** Maximum size of a worker's reply, in bytes. */
@@ -72,6 +80,7 @@ export class LocalProcess {
   readonly #directory: string;
   readonly #stderr: { text: string };
   #runs = 0;
+  #account: string | null = null;
   #isUsable = true;
   #current: CurrentRun | null = null;
 
@@ -108,22 +117,32 @@ export class LocalProcess {
     return this.#runs;
   }
 
+  /** Returns the account of the last run; null: it has run none. */
+  account(): string | null {
+    return this.#account;
+  }
+
   /** Returns whether the process may run another attempt: it is alive, and every earlier one left an outcome. */
   isUsable(): boolean {
     return this.#isUsable && isAlive(this.#child);
   }
 
-  /** Runs an attempt, in a directory of that name. Its processes and files are deleted before this resolves. */
-  async run({ clock }: { clock: Clock }, { name, spec }: { name: string; spec: RunSpec }): Promise<RunEnd> {
+  /**
+   * Runs an attempt, in a directory of that name. Its files are deleted before this resolves, and its processes, except
+   * an engine process that waits for the next document of the account.
+   */
+  async run({ clock }: { clock: Clock }, { name, account, spec }: LocalRun): Promise<RunEnd> {
     const directory = join(this.#directory, name);
     const replied = Promise.withResolvers<null>();
     const current: CurrentRun = { name, onReply: () => replied.resolve(null), isStopped: false };
     const startedAt = clock.now();
     this.#current = current;
     this.#runs += 1;
+    this.#account = account;
     await mkdir(directory, { mode: 0o700 });
     const oomKillsBefore = await oomKills();
-    writeJsonLine(this.#channel, { directory, spec });
+    const message: RunMessage = { directory, tenant: tenantOf(account), spec };
+    writeJsonLine(this.#channel, message);
     const exit = await Promise.race([replied.promise, this.exited]);
     this.#current = null;
     if (exit !== null) await killProcessesOf(this.#directory);
@@ -190,6 +209,11 @@ function environment(options: LocalProcessOptions, directory: string): NodeJS.Pr
     MEDIAJOBS_OFFICE_READY: options.officeReady === true ? '1' : undefined,
     MEDIAJOBS_FAULTS_DIR: options.faultsDir,
   };
+}
+
+/** Returns the tenant of an account: an account id has 100 random bits, so the hash does not reveal it. */
+function tenantOf(account: string): string {
+  return createHash('sha256').update(account).digest('base64url');
 }
 
 function spawned(child: ChildProcess): Promise<void> {

@@ -70,8 +70,8 @@ export class LocalRuns implements Omit<Runs, 'start'> {
     if (found?.run.owner.uid === run.owner.uid) return 'exists';
     if (found !== undefined) throw new Error(`The run ${run.name} of an earlier MediaJob has not been released.`);
     if (!this.#permits.acquire(run.name, request.account)) return 'no-capacity';
-    const process = this.#processes.acquire();
-    this.#entries.set(run.name, { run, process, over: this.#follow(run, process, request.spec) });
+    const process = this.#processes.acquire(request.account);
+    this.#entries.set(run.name, { run, process, over: this.#follow(run, process, request) });
     await process;
     return 'started';
   }
@@ -111,11 +111,11 @@ export class LocalRuns implements Omit<Runs, 'start'> {
   }
 
   /** Runs the attempt and records its end, then releases its permit. */
-  async #follow(run: Run, acquired: Promise<LocalProcess>, spec: RunSpec): Promise<void> {
+  async #follow(run: Run, acquired: Promise<LocalProcess>, { account, spec }: LocalRunRequest): Promise<void> {
     const { log } = this.#deps;
     try {
       const process = await acquired;
-      const { is, stderr } = await process.run(this.#deps, { name: run.name, spec });
+      const { is, stderr } = await process.run(this.#deps, { name: run.name, account, spec });
       await this.#processes.release(process);
       if (is.state === 'lost' && is.cause !== 'stopped')
         log.warn({ run: run.name, cause: is.cause, stderr }, 'run lost');

@@ -52,9 +52,12 @@ export class WorkerProcesses {
     void Promise.resolve(options.mayStart).then(() => this.#keepReady());
   }
 
-  /** Returns a process for one run: the one that was idle last, or a new one. @throws Error when none can be started. */
-  async acquire(): Promise<LocalProcess> {
-    const found = this.#takeIdle();
+  /**
+   * Returns a process for one run: the one that was idle last, of those whose last run was of the account if there are
+   * any, or a new one. @throws Error when none can be started.
+   */
+  async acquire(account: string): Promise<LocalProcess> {
+    const found = this.#takeIdle(account);
     const acquired = found ?? (await this.#start());
     this.#keepReady();
     return acquired;
@@ -75,11 +78,12 @@ export class WorkerProcesses {
     await Promise.all([...this.#alive].map(async (starting) => (await starting.catch(() => null))?.close()));
   }
 
-  #takeIdle(): LocalProcess | null {
+  #takeIdle(account: string): LocalProcess | null {
     const usable = this.#idle.filter(({ process }) => process.isUsable());
-    const last = usable.pop();
+    const own = usable.findLastIndex(({ process }) => process.account() === account);
+    const [taken] = usable.splice(own, 1);
     this.#idle = usable;
-    return last?.process ?? null;
+    return taken?.process ?? null;
   }
 
   #keepIdle(process: LocalProcess): void {

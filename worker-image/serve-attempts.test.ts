@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseJsonOptions, resolveOptions } from '#crds/catalogue/options/options.ts';
 import { fileLimits } from '#crds/catalogue/plans.ts';
 import { RUN_CHANNEL, TERMINATION_NAME } from '#crds/contract/run-files.ts';
-import type { RunSpec } from '#crds/contract/run-spec.ts';
+import type { RunMessage, RunSpec } from '#crds/contract/run-spec.ts';
 import { readJsonLines, writeJsonLine } from '#crds/process/message-lines.ts';
 import { startStoreHost, type StoreHost } from '#test/support/store-host.ts';
 
@@ -26,24 +26,55 @@ afterEach(async () => {
 });
 
 describe('serve-attempts', () => {
-  it.each([
-    ['has LibreOffice waiting in the next engine process after a document', '1', [expect.stringMatching(/^office-/)]],
-    ['has none waiting where the setting forbids it', '0', []],
-  ])('%s', async (_what, ready, waiting) => {
-    const worker = startWorker({ MEDIAJOBS_OFFICE_READY: ready });
-    for (const name of ['first', 'second']) {
-      expect(await worker.run(name)).toMatchObject({ outcome: 'succeeded', report: { result: { kind: 'word' } } });
-      await expect.poll(nextEngineFiles, { timeout: 30_000 }).toEqual(waiting);
+  it('converts the documents of one tenant by one LibreOffice process, and those of another by another', async () => {
+    const worker = startWorker({ MEDIAJOBS_OFFICE_READY: '1' });
+    const offices: (readonly number[])[] = [];
+    for (const [name, tenant] of Object.entries({ first: 'one', second: 'one', third: 'other' })) {
+      const outcome = await worker.run(name, tenant);
+      expect(outcome).toMatchObject({ outcome: 'succeeded', report: { result: { kind: 'word' } } });
+      offices.push(await worker.offices());
     }
-    expect(host.outputs.map((output) => output.subarray(0, 5).toString())).toEqual(['%PDF-', '%PDF-']);
+    const [first, second, third] = offices;
+    expect(first).toHaveLength(1);
+    expect(second).toEqual(first);
+    expect(third?.filter((pid) => !first?.includes(pid))).toHaveLength(1);
+    expect(host.outputs.map((output) => output.subarray(0, 5).toString())).toEqual(['%PDF-', '%PDF-', '%PDF-']);
+    await worker.stop();
+  });
+
+  it('has LibreOffice waiting in the next engine process after that of the tenant has ended', async () => {
+    const worker = startWorker({ MEDIAJOBS_OFFICE_READY: '1' });
+    await worker.run('first', 'one');
+    const [own = 0] = await worker.offices();
+    const others = async () => (await worker.offices()).filter((pid) => pid !== own);
+    await expect.poll(others, { timeout: 30_000 }).toHaveLength(1);
+    await worker.stop();
+  });
+
+  it('has none waiting where the setting forbids it', async () => {
+    const worker = startWorker({ MEDIAJOBS_OFFICE_READY: '0' });
+    for (const name of ['first', 'second']) {
+      expect(await worker.run(name, 'one')).toMatchObject({ outcome: 'succeeded' });
+      expect(await worker.offices()).toEqual([]);
+    }
     await worker.stop();
   });
 });
 
-/** Returns the files in the root directory of the engine process that waits; null while another one is there. */
-async function nextEngineFiles(): Promise<string[] | null> {
-  const engines = (await readdir(directory)).filter((name) => name.startsWith('work-'));
-  return engines.length === 1 ? readdir(join(directory, engines[0] ?? '')) : null;
+/** Returns the numbers of the processes of that name below a process. */
+async function processesBelow(root: number, name: string): Promise<readonly number[]> {
+  const entries = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry)).map(Number);
+  const found = new Map<number, { readonly name: string; readonly parent: number }>();
+  for (const pid of entries) {
+    const [, comm, parent] =
+      /\((.*)\) \S (\d+)/.exec(await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')) ?? [];
+    if (comm !== undefined) found.set(pid, { name: comm, parent: Number(parent) });
+  }
+  const isBelow = (pid: number): boolean => {
+    const parent = found.get(pid)?.parent;
+    return parent !== undefined && (parent === root || isBelow(parent));
+  };
+  return entries.filter((pid) => found.get(pid)?.name === name && isBelow(pid));
 }
 
 function startWorker(settings: Record<string, string>) {
@@ -58,13 +89,14 @@ function startWorker(settings: Record<string, string>) {
   const exited = new Promise((resolve) => child.once('exit', resolve));
 
   /** Runs an attempt to its end and returns its outcome. */
-  async function run(name: string): Promise<unknown> {
+  async function run(name: string, tenant: string): Promise<unknown> {
     const own = join(directory, name);
     await mkdir(own);
     const replied = new Promise<void>((resolve) => {
       onReply = resolve;
     });
-    writeJsonLine(channel, { directory: own, spec: specOf(host.url) });
+    const message: RunMessage = { directory: own, tenant, spec: specOf(host.url) };
+    writeJsonLine(channel, message);
     await replied;
     return JSON.parse(await readFile(join(own, TERMINATION_NAME), 'utf8')) as unknown;
   }
@@ -74,7 +106,7 @@ function startWorker(settings: Record<string, string>) {
     await exited;
   }
 
-  return { run, stop };
+  return { run, stop, offices: () => processesBelow(child.pid ?? 0, 'soffice.bin') };
 }
 
 function specOf(url: string): RunSpec {

@@ -1,7 +1,8 @@
 /**
  * Process that runs attempts of jobs on one machine, one at a time, as its owner sends them. It transfers files and
- * opens none: each attempt has a new engine process, which was started ahead. After an attempt without an outcome it
- * ends with a code of `perform-attempt.ts`; otherwise its owner ends it.
+ * opens none: each attempt has a new engine process, which was started ahead. One whose LibreOffice is loaded goes on to
+ * the next office document of the same tenant. After an attempt without an outcome this process ends with a code of
+ * `perform-attempt.ts`; otherwise its owner ends it.
  *
  *   starting ─→ idle ⇄ running ─→ (ended by its owner, or after an attempt without an outcome)
  *
@@ -11,7 +12,7 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { FORMATS, formatOfName, type Kind } from '#crds/catalogue/formats.ts';
 import { RUN_CHANNEL, TERMINATION_NAME } from '#crds/contract/run-files.ts';
-import type { RunSpec } from '#crds/contract/run-spec.ts';
+import type { RunMessage, RunSpec } from '#crds/contract/run-spec.ts';
 import { readJsonLines, writeJsonLine } from '#crds/process/message-lines.ts';
 import { endWithOwner } from '#worker-image/end-with-owner.ts';
 import { WARM } from '#worker-image/sandbox/child-messages.ts';
@@ -27,6 +28,8 @@ const ENGINES = 2;
 
 const OFFICE_KINDS: readonly Kind[] =
   process.env['MEDIAJOBS_OFFICE_READY'] === '1' ? ['word', 'sheet', 'presentation'] : [];
+/** Office documents of one tenant that one engine process opens. */
+const OFFICE_FILES = 20;
 /** Kinds whose tool is started in the next engine process after a file of the kind: whoever sends one often sends more. */
 const REPEATED_KINDS: readonly Kind[] = ['pdf', ...OFFICE_KINDS];
 
@@ -41,11 +44,11 @@ endWithOwner(end);
 channel.once('close', () => end('its owner has closed the channel'));
 readJsonLines(channel, {
   maxBytes: REQUEST_BYTES,
-  onMessage: (message) => void run(message as { directory: string; spec: RunSpec }),
+  onMessage: (message) => void run(message as RunMessage),
 });
 const prepared = prepare();
 
-async function run({ directory, spec }: { directory: string; spec: RunSpec }): Promise<void> {
+async function run({ directory, tenant, spec }: RunMessage): Promise<void> {
   const stop = new AbortController();
   running = stop;
   const { jobId, attempt, heartbeat } = spec;
@@ -56,7 +59,9 @@ async function run({ directory, spec }: { directory: string; spec: RunSpec }): P
   const { engines, isolation, versions, ...deps } = await prepared;
   const log = deps.log.child({ job_id: jobId, attempt });
   log.info({ isolation_level: isolation.level, isolation: isolation.summary }, 'attempt started');
-  const acquired = engines.acquire(null);
+  const kind = kindOf(spec);
+  const keepsChild = kind !== null && OFFICE_KINDS.includes(kind);
+  const acquired = engines.acquire(keepsChild ? tenant : null);
   const code = await performAttempt(
     { log, child: acquired.engine, versions },
     {
@@ -67,20 +72,26 @@ async function run({ directory, spec }: { directory: string; spec: RunSpec }): P
       startedAt: beats.startedAt,
       onPercent: (percent) => beats.report(percent),
       signal: stop.signal,
+      keepsChild,
     },
   );
   beats.stop();
-  acquired.release(false);
-  prepareNext(engines, spec.filename);
+  acquired.release(keepsChild && code === 0);
+  // While it waits for the tenant's next document, a second LibreOffice would take processor time from it.
+  void acquired.engine.ended.then(() => prepareNext(engines, kind));
   if (code !== 0) exitWith(code);
   running = null;
   writeJsonLine(channel, { ended: true });
 }
 
-/** Has the tool of the file's kind started in the next engine process. */
-function prepareNext(engines: Pick<TenantChildren, 'expect'>, filename: RunSpec['filename']): void {
+/** Returns the kind of the input by its name; null: unknown. */
+function kindOf({ filename }: RunSpec): Kind | null {
   const format = formatOfName(filename);
-  const kind = format === null ? null : FORMATS[format].kind;
+  return format === null ? null : FORMATS[format].kind;
+}
+
+/** Has the tool of the kind started in the next engine process. */
+function prepareNext(engines: Pick<TenantChildren, 'expect'>, kind: Kind | null): void {
   if (kind !== null && REPEATED_KINDS.includes(kind)) engines.expect(kind);
 }
 
@@ -89,7 +100,8 @@ async function prepare() {
   const deps = await prepareAttempts('run-job');
   const { log, isolation } = deps;
   const directory = process.cwd();
-  return { ...deps, engines: new TenantChildren({ log, isolation, directory, children: ENGINES, filesPerChild: 1 }) };
+  const limits = { children: ENGINES, filesPerChild: OFFICE_FILES };
+  return { ...deps, engines: new TenantChildren({ log, isolation, directory, ...limits }) };
 }
 
 async function load() {

@@ -27,6 +27,15 @@ export const runSpecSchema = z.object({
 });
 export type RunSpec = z.infer<typeof runSpecSchema>;
 
+/** Run that is sent to a worker process of this machine. */
+export interface RunMessage {
+  /** Private directory of the run. */
+  readonly directory: string;
+  /** Opaque identifier of the account, as in a direct request. */
+  readonly tenant: string;
+  readonly spec: RunSpec;
+}
+
 /** Public part of a RunSpec, visible in Kubernetes Jobs. */
 export type OpenRunSpec = Omit<RunSpec, 'filename' | 'dispatch' | 'input' | 'heartbeat'> & {
   readonly input: Pick<RunSpec['input'], 'size'>;
