@@ -52,6 +52,25 @@ describe('SandboxedEngine', () => {
     await child.kill();
   });
 
+  it.each([undefined, 'landlock'] as const)(
+    'keeps LibreOffice for further documents, with the isolation %s',
+    async (level) => {
+      const child = start(level === undefined ? isolation : await probeIsolation({ levels: [level] }));
+      child.expect('word');
+      const offices: number[] = [];
+      for (const kind of ['word', 'word', 'image', 'word']) {
+        const report = await reportOf(child, ...(kind === 'word' ? [await document()] : []));
+        expect(report.result).toMatchObject({ kind });
+        offices.push(innermost(child.pid));
+      }
+      expect(readFileSync(`/proc/${offices[0]}/comm`, 'utf8')).toBe('soffice.bin\n');
+      expect(new Set(offices).size).toBe(1);
+      const [root = ''] = await rootDirectoriesIn(directory);
+      expect(await readdir(join(directory, root))).toEqual([]);
+      await child.kill();
+    },
+  );
+
   it('ends the LibreOffice of an announced document when another kind of file comes', async () => {
     const child = start(isolation);
     child.expect('sheet');

@@ -47,8 +47,8 @@ STORED, NOT_STORED = 0, 1
 # Options of prctl(2)
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 
-# Thread that accepts a second start of the program. It holds no lock.
-HARMLESS_THREAD = "PipeIPC"
+# The main thread, and one that accepts a second start of the program, which holds no lock. A sandbox has only the first.
+MAX_THREADS = 2
 # Functions of libc and of LibreOffice.
 PROGRAM = ctypes.CDLL(None)
 MUTEX_FUNCTIONS = ("_ZN11Application17ReleaseSolarMutexEv", "_ZN11Application17AcquireSolarMutexEj")
@@ -76,6 +76,7 @@ class ConvertDocument(unohelper.Base, XJob, XCallback):
             os._exit(0)
 
     def serve(self):
+        self.threads = count_threads()
         remove_socket_files()
         PROGRAM.prctl(PR_SET_CHILD_SUBREAPER, 1)
         # A process of a document cannot open the descriptors and the memory of this one below /proc.
@@ -89,7 +90,7 @@ class ConvertDocument(unohelper.Base, XJob, XCallback):
         for line in sys.stdin:
             request = line.rstrip("\n").split("\t")
             self.prepare(request[1])
-            if not can_fork():
+            if not self.can_fork():
                 respond(self.run_here(*request))
                 return
             respond(self.run(request))
@@ -103,6 +104,10 @@ class ConvertDocument(unohelper.Base, XJob, XCallback):
     def load_code(self, factory):
         self.loaded.add(factory)
         self.load("private:factory/" + factory, Hidden=True, Silent=True).close(True)
+
+    def can_fork(self):
+        """Returns whether a forked process can go on: locks of threads that it does not have would stay locked."""
+        return count_threads() == self.threads <= MAX_THREADS and all(hasattr(PROGRAM, name) for name in MUTEX_FUNCTIONS)
 
     def run(self, request):
         """Converts a document in a process of its own. Returns its exit code."""
@@ -198,14 +203,9 @@ def respond(code):
     os.write(1, json.dumps({"exitCode": code, "stdout": "", "stderr": ""}).encode() + b"\n")
 
 
-def can_fork():
-    """Returns whether a forked process can go on: it has this thread alone, and locks of others would stay locked."""
-    names = []
-    for thread in os.listdir("/proc/self/task"):
-        with open(f"/proc/self/task/{thread}/comm", encoding="utf-8") as file:
-            names.append(file.read().strip())
-    others = [name for name in names if name != HARMLESS_THREAD]
-    return len(others) == 1 and all(hasattr(PROGRAM, name) for name in MUTEX_FUNCTIONS)
+def count_threads():
+    """Returns the number of threads, from the number of links of a directory: a sandbox may refuse to list it."""
+    return os.stat("/proc/self/task").st_nlink - 2
 
 
 def fork():

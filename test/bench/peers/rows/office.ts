@@ -20,9 +20,9 @@ const LONGEST_MS = 120_000;
 
 export const office: Row = {
   title: 'Office documents to PDF',
-  about: `From sending the document to receiving the PDF. The service processes each as a job over HTTPS (upload, job, wait, download) and starts
-LibreOffice anew for every file; so do bare soffice (with a profile per index that was used before) and
-libreoffice-convert; unoserver keeps one LibreOffice that converts one document after the other. It is started so that it opens documents
+  about: `From sending the document to receiving the PDF. The service processes each as a job over HTTPS (upload, job, wait, download) and forks
+a process from a loaded LibreOffice for every file; bare soffice (with a profile per index that was used before) and
+libreoffice-convert start it anew; unoserver keeps one LibreOffice that converts one document after the other. It is started so that it opens documents
 hidden: with a visible window, its default, LibreOffice 7.4 crashes on spreadsheets. "First" includes the start of
 the servers: of the whole service, and of unoserver. Memory is that of the processes that convert.`,
   peers: ['soffice', 'unoserver', 'libreoffice-convert', 'Gotenberg'],
