@@ -9,15 +9,15 @@
  * itself. The kernel also sends SIGTERM when the controller dies.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '#crds/process/clock.ts';
 import { RUN_CHANNEL, TERMINATION_NAME, TRIED_ISOLATION } from '#crds/contract/run-files.ts';
-import type { RunMessage, RunOutcome, RunSpec } from '#crds/contract/run-spec.ts';
+import type { RunMessage, RunOutcome } from '#crds/contract/run-spec.ts';
 import { readMessageLines, writeJsonLine } from '#crds/process/message-lines.ts';
 import { killGroup, killProcessesOf } from '#crds/process/process-tree.ts';
+import { isOutOfMemory, oomKills, type Exit } from '#controller/out-of-memory.ts';
 import { readTermination } from '#controller/read-termination.ts';
 import type { RunState } from '#controller/runs.ts';
 
@@ -48,11 +48,6 @@ interface RunEnd {
   readonly stderr: string;
 }
 
-interface Exit {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-}
-
 /** Attempt that the process is running. */
 interface CurrentRun {
   readonly name: string;
@@ -60,12 +55,8 @@ interface CurrentRun {
   isStopped: boolean;
 }
 
-/** Attempt to run. */
-interface LocalRun {
-  readonly name: string;
-  readonly account: string;
-  readonly spec: RunSpec;
-}
+/** Attempt to run, in a directory of that name. */
+type LocalRun = Omit<RunMessage, 'directory'> & { readonly name: string };
 
 const STOPPED: RunState = { state: 'lost', cause: 'stopped', message: 'it was stopped' };
 const STDERR_CHARACTERS = 2000;
@@ -80,7 +71,7 @@ export class LocalProcess {
   readonly #directory: string;
   readonly #stderr: { text: string };
   #runs = 0;
-  #account: string | null = null;
+  #tenant: string | null = null;
   #isUsable = true;
   #current: CurrentRun | null = null;
 
@@ -117,9 +108,9 @@ export class LocalProcess {
     return this.#runs;
   }
 
-  /** Returns the account of the last run; null: it has run none. */
-  account(): string | null {
-    return this.#account;
+  /** Returns the tenant of the last run; null: it has run none. */
+  tenant(): string | null {
+    return this.#tenant;
   }
 
   /** Returns whether the process may run another attempt: it is alive, and every earlier one left an outcome. */
@@ -128,20 +119,20 @@ export class LocalProcess {
   }
 
   /**
-   * Runs an attempt, in a directory of that name. Its files are deleted before this resolves, and its processes, except
-   * an engine process that waits for the next document of the account.
+   * Runs an attempt. Its files are deleted before this resolves, and its processes, except
+   * an engine process that waits for the next document of the tenant.
    */
-  async run({ clock }: { clock: Clock }, { name, account, spec }: LocalRun): Promise<RunEnd> {
+  async run({ clock }: { clock: Clock }, { name, tenant, spec }: LocalRun): Promise<RunEnd> {
     const directory = join(this.#directory, name);
     const replied = Promise.withResolvers<null>();
     const current: CurrentRun = { name, onReply: () => replied.resolve(null), isStopped: false };
     const startedAt = clock.now();
     this.#current = current;
     this.#runs += 1;
-    this.#account = account;
+    this.#tenant = tenant;
     await mkdir(directory, { mode: 0o700 });
     const oomKillsBefore = await oomKills();
-    const message: RunMessage = { directory, tenant: tenantOf(account), spec };
+    const message: RunMessage = { directory, tenant, spec };
     writeJsonLine(this.#channel, message);
     const exit = await Promise.race([replied.promise, this.exited]);
     this.#current = null;
@@ -211,11 +202,6 @@ function environment(options: LocalProcessOptions, directory: string): NodeJS.Pr
   };
 }
 
-/** Returns the tenant of an account: an account id has 100 random bits, so the hash does not reveal it. */
-function tenantOf(account: string): string {
-  return createHash('sha256').update(account).digest('base64url');
-}
-
 function spawned(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     child.once('spawn', resolve);
@@ -258,15 +244,4 @@ function endOf(exit: Exit | null): string {
   return exit.signal === null
     ? `its worker ended with exit code ${exit.code} and without an outcome`
     : `its worker was killed by ${exit.signal}`;
-}
-
-/** Returns whether memory ran out: Node ends with SIGABRT when its heap is full; the kernel counts its own SIGKILLs. */
-function isOutOfMemory({ code, signal }: Exit, kernelKilled: boolean): boolean {
-  return signal === 'SIGABRT' || code === 134 || (signal === 'SIGKILL' && kernelKilled);
-}
-
-/** Returns the number of processes that the kernel's OOM killer has ended since boot; 0 when unknown. */
-async function oomKills(): Promise<number> {
-  const statistics = await readFile('/proc/vmstat', 'utf8').catch(() => '');
-  return Number(/^oom_kill (\d+)$/m.exec(statistics)?.[1] ?? 0);
 }

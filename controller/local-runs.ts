@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -70,7 +71,7 @@ export class LocalRuns implements Omit<Runs, 'start'> {
     if (found?.run.owner.uid === run.owner.uid) return 'exists';
     if (found !== undefined) throw new Error(`The run ${run.name} of an earlier MediaJob has not been released.`);
     if (!this.#permits.acquire(run.name, request.account)) return 'no-capacity';
-    const process = this.#processes.acquire(request.account);
+    const process = this.#processes.acquire(tenantOf(request.account));
     this.#entries.set(run.name, { run, process, over: this.#follow(run, process, request) });
     await process;
     return 'started';
@@ -115,7 +116,7 @@ export class LocalRuns implements Omit<Runs, 'start'> {
     const { log } = this.#deps;
     try {
       const process = await acquired;
-      const { is, stderr } = await process.run(this.#deps, { name: run.name, account, spec });
+      const { is, stderr } = await process.run(this.#deps, { name: run.name, tenant: tenantOf(account), spec });
       await this.#processes.release(process);
       if (is.state === 'lost' && is.cause !== 'stopped')
         log.warn({ run: run.name, cause: is.cause, stderr }, 'run lost');
@@ -138,6 +139,11 @@ export async function completeRequest({ owner, attempt, account, spec, ticket }:
   const found = await ticket();
   if (found === null) throw new Error(`The MediaJob ${owner.name} has no ticket.`);
   return { owner, attempt, account, spec: completeRunSpec(spec, found) };
+}
+
+/** Returns the tenant of an account. An account id has 100 random bits, so the hash does not reveal it. */
+function tenantOf(account: string): string {
+  return createHash('sha256').update(account).digest('base64url');
 }
 
 function newRun(clock: Clock, { owner, attempt }: LocalRunRequest): Run {

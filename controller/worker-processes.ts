@@ -53,11 +53,11 @@ export class WorkerProcesses {
   }
 
   /**
-   * Returns a process for one run: the one that was idle last, of those whose last run was of the account if there are
+   * Returns a process for one run: the one that was idle last, of those whose last run was of the tenant if there are
    * any, or a new one. @throws Error when none can be started.
    */
-  async acquire(account: string): Promise<LocalProcess> {
-    const found = this.#takeIdle(account);
+  async acquire(tenant: string): Promise<LocalProcess> {
+    const found = this.#takeIdle(tenant);
     const acquired = found ?? (await this.#start());
     this.#keepReady();
     return acquired;
@@ -78,9 +78,10 @@ export class WorkerProcesses {
     await Promise.all([...this.#alive].map(async (starting) => (await starting.catch(() => null))?.close()));
   }
 
-  #takeIdle(account: string): LocalProcess | null {
+  #takeIdle(tenant: string): LocalProcess | null {
     const usable = this.#idle.filter(({ process }) => process.isUsable());
-    const own = usable.findLastIndex(({ process }) => process.account() === account);
+    const own = usable.findLastIndex(({ process }) => process.tenant() === tenant);
+    // Without one of the tenant, -1 stands for the last.
     const [taken] = usable.splice(own, 1);
     this.#idle = usable;
     return taken?.process ?? null;
