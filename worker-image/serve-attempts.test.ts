@@ -42,7 +42,7 @@ describe('serve-attempts', () => {
     await worker.stop();
   });
 
-  it('has LibreOffice waiting in the next engine process after that of the tenant has ended', async () => {
+  it('has a second LibreOffice waiting for another tenant after a pause', async () => {
     const worker = startWorker({ MEDIAJOBS_OFFICE_READY: '1' });
     await worker.run('first', 'one');
     const [own = 0] = await worker.offices();

@@ -30,10 +30,16 @@ const OFFICE_KINDS: readonly Kind[] =
   process.env['MEDIAJOBS_OFFICE_READY'] === '1' ? ['word', 'sheet', 'presentation'] : [];
 /** Office documents of one tenant that one engine process opens. */
 const OFFICE_FILES = 20;
+/** Time for which LibreOffice waits for the next document of its tenant, in milliseconds. */
+const OFFICE_IDLE_MS = 60_000;
+/** Time after a file in which its tenant's next one may come, in milliseconds: starting a tool would take processor time from it. */
+const PAUSE_MS = 5000;
 /** Kinds whose tool is started in the next engine process after a file of the kind: whoever sends one often sends more. */
 const REPEATED_KINDS: readonly Kind[] = ['pdf', ...OFFICE_KINDS];
 
 let running: AbortController | null = null;
+/** Waits until the next engine process may prepare for a file. */
+let pause: NodeJS.Timeout | undefined;
 const loading = load();
 if (process.argv.includes(WARM)) {
   await loading;
@@ -51,6 +57,7 @@ const prepared = prepare();
 async function run({ directory, tenant, spec }: RunMessage): Promise<void> {
   const stop = new AbortController();
   running = stop;
+  clearTimeout(pause);
   const { jobId, attempt, heartbeat } = spec;
   const beats = startHeartbeats({ ...heartbeat, jobId, attempt }, () =>
     stop.abort("the attempt is no longer the job's"),
@@ -77,8 +84,9 @@ async function run({ directory, tenant, spec }: RunMessage): Promise<void> {
   );
   beats.stop();
   acquired.release(keepsChild && code === 0);
-  // While it waits for the tenant's next document, a second LibreOffice would take processor time from it.
-  void acquired.engine.ended.then(() => prepareNext(engines, kind));
+  const next = (): void => prepareNext(engines, kind);
+  void acquired.engine.ended.then(next);
+  pause = setTimeout(next, PAUSE_MS).unref();
   if (code !== 0) exitWith(code);
   running = null;
   writeJsonLine(channel, { ended: true });
@@ -100,7 +108,7 @@ async function prepare() {
   const deps = await prepareAttempts('run-job');
   const { log, isolation } = deps;
   const directory = process.cwd();
-  const limits = { children: ENGINES, filesPerChild: OFFICE_FILES };
+  const limits = { children: ENGINES, filesPerChild: OFFICE_FILES, idleMs: OFFICE_IDLE_MS };
   return { ...deps, engines: new TenantChildren({ log, isolation, directory, ...limits }) };
 }
 

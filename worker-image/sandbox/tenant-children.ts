@@ -20,6 +20,8 @@ export interface ChildrenOptions {
   readonly children: number;
   /** Files of one tenant that one process opens before it is replaced. */
   readonly filesPerChild: number;
+  /** Time that an idle process is kept for its tenant, in milliseconds; default: 5 seconds. */
+  readonly idleMs?: number;
   /** Script to run; default: the engine's own. */
   readonly script?: string;
 }
@@ -39,7 +41,7 @@ interface IdleEngine {
 
 /** Resident memory above which a process is replaced after its file, in bytes. */
 const MAX_RSS_BYTES = 512 * 1024 ** 2;
-/** Time that an idle process is kept, in milliseconds: repeat requests usually arrive within it. */
+/** Default of `idleMs`: repeat requests usually arrive within it. */
 const IDLE_MS = 5000;
 
 /** Starts with one fresh process, so that the first file does not wait for a start. */
@@ -98,7 +100,7 @@ export class TenantChildren {
   }
 
   #keepIdle(engine: SandboxedEngine, tenant: string): void {
-    const one = { engine, tenant, timer: setTimeout(() => this.#endIdle(one), IDLE_MS) };
+    const one = { engine, tenant, timer: setTimeout(() => this.#endIdle(one), this.#options.idleMs ?? IDLE_MS) };
     one.timer.unref();
     this.#idle.push(one);
   }

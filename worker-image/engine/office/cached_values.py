@@ -14,6 +14,8 @@ from com.sun.star.table import CellRangeAddress
 
 # com.sun.star.util.NumberFormat.LOGICAL and com.sun.star.sheet.FormulaResult.ERROR
 LOGICAL, ERROR = 1024, 4
+# Flag of com.sun.star.sheet.CellFlags
+FORMULAS = 16
 # Start of a formula with the path of the workbook.
 FILE_NAME = 'CELL("filename"'
 # Maximum number of cells of a sheet whose formulas are replaced: more take minutes.
@@ -65,6 +67,7 @@ def matching(document, sheets):
 
 
 def replace_formulas(document, sheets, read_values):
+    sheets = [(table, sheet) for table, sheet in sheets if table.queryContentCells(FORMULAS).hasElements()]
     for table, sheet in sheets:
         search = table.createSearchDescriptor()
         search.setSearchString(FILE_NAME)
