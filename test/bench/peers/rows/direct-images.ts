@@ -57,8 +57,8 @@ const FRAMES = { count: 20, width: 480, height: 320, step: 12 } as const;
 
 export const directImages: Row = {
   title: 'Images in one request',
-  about: `One server each, on loopback, on all cores; callers send the next request as soon as they have the response. The service receives the
-file over HTTPS and uses its default quality (\`image.quality\` 75), in a process that opens files of one account only. thumbor
+  about: `One server each, on loopback, on all cores; callers send the next request as soon as they have the response. Seconds count from the
+first response of the last caller on. The service receives the file over HTTPS and uses its default quality (\`image.quality\` 75), in a process that opens files of one account only. thumbor
 and ipx read the file from a folder, a fastify server around sharp receives it as the body, all over plain http. For jpg,
 webp and avif their quality number is the lowest with which the result is as similar to the input (SSIMULACRA2) as the service's;
 everything else is their default. Memory and CPU time are those at ${MEMORY_CALLERS} callers: memory of all processes that the image passes

@@ -79,7 +79,7 @@ async function measureRound(
   }
 }
 
-const UPLOADS = 100;
+const UPLOADS = 200;
 
 async function startOurs({ folder }: Bench): Promise<Queue> {
   const { api, stop } = await startBenchService(folder);
