@@ -24,8 +24,8 @@ export interface WorkerProcessesOptions extends LocalProcessOptions {
 
 /** Number of runs after which a process is replaced, so that memory it leaks is returned. */
 const RUNS_PER_PROCESS = 64;
-/** Time for which more idle processes than `ready` are kept, in milliseconds: the next job usually arrives within it. */
-const IDLE_MS = 5000;
+/** Least time for which more idle processes than `ready` are kept, in milliseconds: starting one takes processor time from a job. */
+const IDLE_MS = 60_000;
 
 interface IdleProcess {
   readonly process: LocalProcess;
