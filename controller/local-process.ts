@@ -56,7 +56,7 @@ interface CurrentRun {
 }
 
 /** Attempt to run, in a directory of that name. */
-type LocalRun = Omit<RunMessage, 'directory'> & { readonly name: string };
+export type LocalRun = Omit<RunMessage, 'directory'> & { readonly name: string };
 
 const STOPPED: RunState = { state: 'lost', cause: 'stopped', message: 'it was stopped' };
 const STDERR_CHARACTERS = 2000;

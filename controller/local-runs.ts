@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Clock } from '#crds/process/clock.ts';
 import { completeRunSpec, type RunSpec } from '#crds/contract/run-spec.ts';
 import type { Log } from '#crds/process/log.ts';
-import type { LocalProcess } from '#controller/local-process.ts';
+import type { LocalProcess, LocalRun } from '#controller/local-process.ts';
 import { killProcessesOf } from '#crds/process/process-tree.ts';
 import { Watchers } from '#crds/process/watchers.ts';
 import { RunPermits } from '#controller/run-permits.ts';
@@ -71,8 +71,10 @@ export class LocalRuns implements Omit<Runs, 'start'> {
     if (found?.run.owner.uid === run.owner.uid) return 'exists';
     if (found !== undefined) throw new Error(`The run ${run.name} of an earlier MediaJob has not been released.`);
     if (!this.#permits.acquire(run.name, request.account)) return 'no-capacity';
-    const process = this.#processes.acquire(tenantOf(request.account));
-    this.#entries.set(run.name, { run, process, over: this.#follow(run, process, request) });
+    const tenant = tenantOf(request.account);
+    const process = this.#processes.acquire(tenant);
+    const started = { name: run.name, tenant, spec: request.spec };
+    this.#entries.set(run.name, { run, process, over: this.#follow(run, process, started) });
     await process;
     return 'started';
   }
@@ -112,11 +114,11 @@ export class LocalRuns implements Omit<Runs, 'start'> {
   }
 
   /** Runs the attempt and records its end, then releases its permit. */
-  async #follow(run: Run, acquired: Promise<LocalProcess>, { account, spec }: LocalRunRequest): Promise<void> {
+  async #follow(run: Run, acquired: Promise<LocalProcess>, attempt: LocalRun): Promise<void> {
     const { log } = this.#deps;
     try {
       const process = await acquired;
-      const { is, stderr } = await process.run(this.#deps, { name: run.name, tenant: tenantOf(account), spec });
+      const { is, stderr } = await process.run(this.#deps, attempt);
       await this.#processes.release(process);
       if (is.state === 'lost' && is.cause !== 'stopped')
         log.warn({ run: run.name, cause: is.cause, stderr }, 'run lost');

@@ -28,7 +28,7 @@ export interface PreparedTool {
   /** Returns whether it can serve further files of the same process: it runs, and has no files in its folder. */
   readonly isReusable: () => boolean;
   /**
-   * Sends a request, one at a time, and waits for its end. Null when the tool has ended without an answer.
+   * Sends a request, one at a time, and waits for its end. Null when the tool has ended without a response.
    * @throws as `run` does.
    */
   readonly send: (request: string, signal: AbortSignal) => Promise<ToolResult | null>;

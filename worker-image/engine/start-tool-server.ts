@@ -56,7 +56,7 @@ export function startToolServer(run: RunCommand, { command, kinds, readyWithinMs
     const onAbort = (): void => stop.abort(wanted.reason);
     const timers = [
       setTimeout(() => stop.abort(timeLimit(command.timeoutSeconds)), command.timeoutSeconds * 1000),
-      setTimeout(() => isReady || stop.abort(NOT_READY), readyWithinMs ?? 0),
+      ...(isReady ? [] : [setTimeout(() => isReady || stop.abort(NOT_READY), readyWithinMs)]),
     ];
     wanted.addEventListener('abort', onAbort, { once: true });
     requests.write(`${request}\n`);

@@ -2,7 +2,7 @@
 import { inflateSync, type Zlib } from 'node:zlib';
 
 const [KEYWORD, END_KEYWORD, OBJECT] = ['stream', 'endstream', 'obj'];
-/** Maximum size of a dictionary, and of what stands between a stream and its end, in bytes. */
+/** Maximum size of a dictionary, and of the end of it or of a stream with the whitespace around, in bytes. */
 const [MAX_DICTIONARY_BYTES, MAX_GAP_BYTES] = [4096, 4];
 /** Maximum size of a decompressed stream, in bytes. */
 const MAX_STREAM_BYTES = 256 * 1024 ** 2;
@@ -34,9 +34,15 @@ export function checkStreams(pdf: Buffer): boolean {
 
 /** Returns the text of the dictionary that ends before the keyword; null when it is no keyword. */
 function dictionaryBefore(pdf: Buffer, at: number): string | null {
-  const begin = Math.max(pdf.lastIndexOf(OBJECT, at), at - MAX_DICTIONARY_BYTES, 0);
-  const text = pdf.toString('latin1', begin, at);
-  return />>\s*$/.test(text) ? text : null;
+  if (
+    !pdf
+      .toString('latin1', Math.max(0, at - MAX_GAP_BYTES), at)
+      .trimEnd()
+      .endsWith('>>')
+  )
+    return null;
+  const text = pdf.toString('latin1', Math.max(0, at - MAX_DICTIONARY_BYTES), at);
+  return text.slice(Math.max(0, text.lastIndexOf(OBJECT)));
 }
 
 /** Returns the offset after a deflated stream; null when it is too long. @throws Error for a damaged one. */

@@ -120,8 +120,8 @@ function packRow(row: Buffer, pixels: Uint16Array, { entries, bits }: { entries:
 }
 
 /**
- * Returns the chunks of the compressed pixels; the rows are released. To PNG, a row of positions is the same as a row of gray samples. libvips
- * compresses these in a third of the time of Node's zlib, which is slow where a row repeats one byte.
+ * Returns the chunks of the compressed pixels; the rows are released. To PNG, a row of positions is the same as a row of
+ * gray samples. libvips compresses these in a third of the time of Node's zlib, which is slow where a row repeats one byte.
  */
 async function deflateRows(rows: Buffer, height: number, compressionLevel: number): Promise<Buffer[]> {
   const raw = { width: rows.length / height, height, channels: 1 as const };
