@@ -147,7 +147,7 @@ async function serve(input: ServeInput): Promise<void> {
   const given = givenSettings();
   const secrets = openSecrets({ clock: systemClock }, folder.in('secrets.json'));
   const own = ownSettings({ given, folder, ports, sockets, secrets });
-  shareFolders(identities.users, {
+  await shareFolders(identities.users, {
     files: own.MEDIAJOBS_FILES_DIR ?? null,
     work: own.MEDIAJOBS_WORK_DIR ?? folder.in('work'),
   });

@@ -4,43 +4,25 @@
  *   started ─→ idle ─→ running ─→ reply, outcome in the termination file → ended, idle again
  *                          ╲ ───→ reply without an outcome, exit, killed → lost, or ended when there is an outcome
  *
- * A run is sent over a socket pair, so that its signed URLs are in no argument, environment or file. The worker's
+ * A run is sent over a socket pair, so that its token is in no argument, environment or file. The worker's
  * standard input is a pipe without data. Its end means that the controller has died: the worker then ends its tools and
  * itself. The kernel also sends SIGTERM when the controller dies.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdir, rm } from 'node:fs/promises';
+import type { ChildProcess } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '#crds/process/clock.ts';
-import { RUN_CHANNEL, TERMINATION_NAME, TRIED_ISOLATION } from '#crds/contract/run-files.ts';
+import { RUN_CHANNEL, TERMINATION_NAME } from '#crds/contract/run-files.ts';
 import type { RunMessage, RunOutcome } from '#crds/contract/run-spec.ts';
 import { readMessageLines, writeJsonLine } from '#crds/process/message-lines.ts';
+import type { Log } from '#crds/process/log.ts';
+import { removeTree } from '#crds/process/private-files.ts';
 import { killGroup, killProcessesOf } from '#crds/process/process-tree.ts';
 import { isOutOfMemory, oomKills, type Exit } from '#controller/out-of-memory.ts';
 import { readTermination } from '#controller/read-termination.ts';
 import type { RunState } from '#controller/runs.ts';
-
-export interface LocalProcessOptions {
-  /** The worker's script, `worker-image/serve-attempts.ts`. */
-  readonly script: string;
-  /** Node executable; default: that of this process. */
-  readonly execPath?: string;
-  /** PATH of the worker and its tools. */
-  readonly path: string;
-  /** Folder of Node's compile cache, which makes a worker start faster. */
-  readonly compileCache?: string;
-  /** `MEDIAJOBS_ISOLATION`; default `auto`. */
-  readonly isolation?: string;
-  /** Returns the isolation level that `tryIsolation` has found; default and null: each worker tries the levels. */
-  readonly triedIsolation?: () => string | null;
-  /** True to keep LibreOffice ready after an office document; default: false. */
-  readonly officeReady?: boolean;
-  /** `MEDIAJOBS_FAULTS_DIR`, for tests. */
-  readonly faultsDir?: string;
-  /** Destination of the worker's log; default: standard output of this process. */
-  readonly stdout?: 'inherit' | 'ignore';
-}
+import { spawned, spawnWorker, type LocalProcessOptions } from '#controller/spawn-worker.ts';
 
 /** Final state of a run and the last characters of standard error. */
 interface RunEnd {
@@ -77,12 +59,12 @@ export class LocalProcess {
 
   /** @throws Error when the directory cannot be created or the process cannot be started. */
   static async start(options: LocalProcessOptions, directory: string): Promise<LocalProcess> {
-    await rm(directory, { recursive: true, force: true });
+    await removeTree(directory);
     await mkdir(directory, { mode: 0o700 });
     const child = spawnWorker(options, directory);
     const started = new LocalProcess(child, directory);
     await spawned(child).catch(async (error: unknown) => {
-      await rm(directory, { recursive: true, force: true });
+      await removeTree(directory);
       throw error;
     });
     return started;
@@ -122,7 +104,7 @@ export class LocalProcess {
    * Runs an attempt. Its files are deleted before this resolves, and its processes, except
    * an engine process that waits for the next document of the tenant.
    */
-  async run({ clock }: { clock: Clock }, { name, tenant, spec }: LocalRun): Promise<RunEnd> {
+  async run({ clock, log }: { clock: Clock; log: Log }, { name, tenant, spec }: LocalRun): Promise<RunEnd> {
     const directory = join(this.#directory, name);
     const replied = Promise.withResolvers<null>();
     const current: CurrentRun = { name, onReply: () => replied.resolve(null), isStopped: false };
@@ -130,19 +112,30 @@ export class LocalProcess {
     this.#current = current;
     this.#runs += 1;
     this.#tenant = tenant;
+    // Until it has left an outcome: a run that cannot be sent is its last.
+    this.#isUsable = false;
     await mkdir(directory, { mode: 0o700 });
     const oomKillsBefore = await oomKills();
     const message: RunMessage = { directory, tenant, spec };
     writeJsonLine(this.#channel, message);
     const exit = await Promise.race([replied.promise, this.exited]);
     this.#current = null;
-    if (exit !== null) await killProcessesOf(this.#directory);
     const outcome = await readTermination(join(directory, TERMINATION_NAME));
-    this.#isUsable = exit === null && outcome !== null;
     const outOfMemory = exit !== null && isOutOfMemory(exit, (await oomKills()) > oomKillsBefore);
-    await rm(directory, { recursive: true, force: true });
+    const isClean = await this.#cleanUp(directory, exit).catch((error: unknown) => {
+      log.error({ err: error, run: name }, 'run not cleaned up');
+      return false;
+    });
+    this.#isUsable = exit === null && outcome !== null && isClean;
     const is = current.isStopped ? STOPPED : stateOf({ exit, outcome, outOfMemory, startedAt });
-    return { is, stderr: this.#takeStderr() };
+    return { is, stderr: this.takeStderr() };
+  }
+
+  /** Returns the last characters that it wrote to standard error since the last call. */
+  takeStderr(): string {
+    const { text } = this.#stderr;
+    this.#stderr.text = '';
+    return text;
   }
 
   /** Kills it with its process group while it runs the attempt of that name. */
@@ -157,7 +150,14 @@ export class LocalProcess {
     this.#kill();
     await this.exited;
     await killProcessesOf(this.#directory);
-    await rm(this.#directory, { recursive: true, force: true });
+    await removeTree(this.#directory);
+  }
+
+  /** Ends what a worker has left that has exited, and deletes the files of its run. Returns true. */
+  async #cleanUp(directory: string, exit: Exit | null): Promise<true> {
+    if (exit !== null) await killProcessesOf(this.#directory);
+    await removeTree(directory);
+    return true;
   }
 
   #receiveReply(): void {
@@ -169,44 +169,6 @@ export class LocalProcess {
     this.#isUsable = false;
     if (isAlive(this.#child) && this.#child.pid !== undefined) killGroup(this.#child.pid);
   }
-
-  #takeStderr(): string {
-    const { text } = this.#stderr;
-    this.#stderr.text = '';
-    return text;
-  }
-}
-
-function spawnWorker(options: LocalProcessOptions, directory: string): ChildProcess {
-  const node = options.execPath ?? process.execPath;
-  return spawn('setpriv', ['--pdeathsig', 'TERM', '--', node, options.script], {
-    cwd: directory,
-    env: environment(options, directory),
-    detached: true,
-    // The fourth one is RUN_CHANNEL, a socket pair.
-    stdio: ['pipe', options.stdout ?? 'inherit', 'pipe', 'pipe'],
-  });
-}
-
-function environment(options: LocalProcessOptions, directory: string): NodeJS.ProcessEnv {
-  return {
-    PATH: options.path,
-    HOME: directory,
-    TMPDIR: directory,
-    LANG: 'C.UTF-8',
-    NODE_COMPILE_CACHE: options.compileCache,
-    MEDIAJOBS_ISOLATION: options.isolation,
-    [TRIED_ISOLATION]: options.triedIsolation?.() ?? undefined,
-    MEDIAJOBS_OFFICE_READY: options.officeReady === true ? '1' : undefined,
-    MEDIAJOBS_FAULTS_DIR: options.faultsDir,
-  };
-}
-
-function spawned(child: ChildProcess): Promise<void> {
-  return new Promise((resolve, reject) => {
-    child.once('spawn', resolve);
-    child.once('error', reject);
-  });
 }
 
 function isAlive({ exitCode, signalCode }: ChildProcess): boolean {

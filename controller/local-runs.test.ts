@@ -12,6 +12,7 @@ import { makeLog } from '#crds/process/log.ts';
 import type { Run } from '#controller/runs.ts';
 import { buildRunRequest, whenOver } from '#test/contract/runs.ts';
 import { buildTicket } from '#test/support/build-media-job.ts';
+import { makeDeepDirectory } from '#test/support/make-deep-directory.ts';
 
 const scriptOf = (specifier: string): string => fileURLToPath(import.meta.resolve(specifier));
 const WAIT = { timeout: 30_000, interval: 20 };
@@ -152,6 +153,14 @@ describe('makeLocalRuns', () => {
     const { is } = await whenOver(runs, request);
     expect(is).toMatchObject({ state: 'lost', cause: 'crashed', message: 'its worker was killed by SIGKILL' });
     expect(await processesOf(directory)).toEqual([]);
+  });
+
+  it('deletes what an earlier controller has left, however deep it is', async () => {
+    const left = join(directory, 'worker-1', 'work-1', 'file');
+    await mkdir(left, { recursive: true });
+    makeDeepDirectory(left);
+    await open();
+    expect(await readdir(directory)).toEqual([]);
   });
 
   it('rejects a request without the secret part of the spec', async () => {

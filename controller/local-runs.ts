@@ -1,11 +1,12 @@
-import { createHash } from 'node:crypto';
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '#crds/process/clock.ts';
 import { completeRunSpec, type RunSpec } from '#crds/contract/run-spec.ts';
+import { tenantOf } from '#crds/contract/tenant.ts';
 import type { Log } from '#crds/process/log.ts';
 import type { LocalProcess, LocalRun } from '#controller/local-process.ts';
+import { removeTree } from '#crds/process/private-files.ts';
 import { killProcessesOf } from '#crds/process/process-tree.ts';
 import { Watchers } from '#crds/process/watchers.ts';
 import { RunPermits } from '#controller/run-permits.ts';
@@ -42,7 +43,7 @@ interface Entry {
 
 /** Returns the runs of a folder. First ends the processes and deletes the files that a killed controller has left. */
 export async function makeLocalRuns(deps: LocalRunsDeps, options: LocalRunsOptions): Promise<LocalRuns> {
-  await sweep(options.directory);
+  await sweep(deps, options.directory);
   return new LocalRuns(deps, options);
 }
 
@@ -117,9 +118,7 @@ export class LocalRuns implements Omit<Runs, 'start'> {
   async #follow(run: Run, acquired: Promise<LocalProcess>, attempt: LocalRun): Promise<void> {
     const { log } = this.#deps;
     try {
-      const process = await acquired;
-      const { is, stderr } = await process.run(this.#deps, attempt);
-      await this.#processes.release(process);
+      const { is, stderr } = await this.#runIn(await acquired, attempt);
       if (is.state === 'lost' && is.cause !== 'stopped')
         log.warn({ run: run.name, cause: is.cause, stderr }, 'run lost');
       this.#entries.set(run.name, { run: { ...run, is }, process: null, over: Promise.resolve() });
@@ -129,6 +128,14 @@ export class LocalRuns implements Omit<Runs, 'start'> {
       this.#entries.delete(run.name);
     }
     this.#releasePermit(run.name);
+  }
+
+  async #runIn(process: LocalProcess, attempt: LocalRun): ReturnType<LocalProcess['run']> {
+    try {
+      return await process.run(this.#deps, attempt);
+    } finally {
+      await this.#processes.release(process);
+    }
   }
 
   #releasePermit(name: string): void {
@@ -143,19 +150,19 @@ export async function completeRequest({ owner, attempt, account, spec, ticket }:
   return { owner, attempt, account, spec: completeRunSpec(spec, found) };
 }
 
-/** Returns the tenant of an account. An account id has 100 random bits, so the hash does not reveal it. */
-function tenantOf(account: string): string {
-  return createHash('sha256').update(account).digest('base64url');
-}
-
 function newRun(clock: Clock, { owner, attempt }: LocalRunRequest): Run {
   const is = { state: 'active', startedAt: clock.now(), isOnReadyNode: false } as const;
   return { name: runName(owner.name, attempt), owner, attempt, node: hostname(), is };
 }
 
-async function sweep(directory: string): Promise<void> {
+/** Ends the processes and deletes the files of a controller that was killed. What cannot be deleted stops no job. */
+async function sweep({ log }: Pick<LocalRunsDeps, 'log'>, directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await killProcessesOf(directory);
   const leftovers = await readdir(directory);
-  await Promise.all(leftovers.map((name) => rm(join(directory, name), { recursive: true, force: true })));
+  for (const name of leftovers) {
+    await removeTree(join(directory, name)).catch((error: unknown) =>
+      log.error({ err: error, name }, 'files not deleted'),
+    );
+  }
 }

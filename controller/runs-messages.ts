@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { runOutcomeSchema, runSpecSchema } from '#crds/contract/run-spec.ts';
 import { LOST_CAUSES } from '#controller/runs.ts';
 
-/** Maximum size of a request, in bytes: a RunSpec with its signed URLs. */
+/** Maximum size of a request, in bytes: a RunSpec. */
 export const REQUEST_BYTES = 1024 ** 2;
 /** Maximum size of a reply, in bytes: a list has the outcomes of all open jobs. */
 export const REPLY_BYTES = 32 * 1024 ** 2;

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { LocalProcessOptions } from '#controller/local-process.ts';
+import type { LocalProcessOptions } from '#controller/spawn-worker.ts';
 
 const TRIAL_TIMEOUT_MS = 120_000;
 

@@ -8,8 +8,11 @@
  *                 ╲→ ended: more than `ready` were idle for `IDLE_MS`
  */
 import { join } from 'node:path';
+import { backoffMs } from '#crds/process/backoff.ts';
 import type { Log } from '#crds/process/log.ts';
-import { LocalProcess, type LocalProcessOptions } from '#controller/local-process.ts';
+import { LocalProcess } from '#controller/local-process.ts';
+import type { Exit } from '#controller/out-of-memory.ts';
+import type { LocalProcessOptions } from '#controller/spawn-worker.ts';
 
 export interface WorkerProcessesOptions extends LocalProcessOptions {
   /** Private folder of the processes' directories. */
@@ -27,6 +30,9 @@ const RUNS_PER_PROCESS = 64;
 /** Least time for which more idle processes than `ready` are kept, in milliseconds: starting one takes processor time from a job. */
 const IDLE_MS = 60_000;
 
+/** Delay before a process is started ahead after one that has ended without a run. */
+const RESTART = { firstMs: 100, maxMs: 30_000 } as const;
+
 interface IdleProcess {
   readonly process: LocalProcess;
   readonly sinceMs: number;
@@ -42,6 +48,10 @@ export class WorkerProcesses {
   /** Number of processes that are being started ahead. */
   #starting = 0;
   #started = 0;
+  /** Number of processes that have ended without a run, without one that worked between. */
+  #failures = 0;
+  /** Time before which no process is started ahead, as `performance.now()` has it. */
+  #restMs = 0;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -65,9 +75,10 @@ export class WorkerProcesses {
 
   /** Keeps the process for another run if it is usable; otherwise ends it. Resolves when its files are deleted. */
   async release(released: LocalProcess): Promise<void> {
+    if (released.isUsable()) this.#failures = 0;
     const isKept = !this.#isClosed && this.#ready > 0 && released.isUsable() && released.runs() < RUNS_PER_PROCESS;
     if (isKept) this.#keepIdle(released);
-    else await released.close();
+    else await this.#end(released);
     this.#keepReady();
   }
 
@@ -80,6 +91,8 @@ export class WorkerProcesses {
 
   #takeIdle(tenant: string): LocalProcess | null {
     const usable = this.#idle.filter(({ process }) => process.isUsable());
+    const ended = this.#idle.filter(({ process }) => !process.isUsable());
+    for (const { process } of ended) void this.#end(process);
     const own = usable.findLastIndex(({ process }) => process.tenant() === tenant);
     // Without one of the tenant, -1 stands for the last.
     const [taken] = usable.splice(own, 1);
@@ -109,6 +122,7 @@ export class WorkerProcesses {
   /** Starts processes ahead while fewer are ready and a slot is free for them. */
   #keepReady(): void {
     const { concurrency } = this.#options;
+    if (performance.now() < this.#restMs) return;
     while (!this.#isClosed && this.#idle.length + this.#starting < this.#ready && this.#alive.size < concurrency) {
       this.#starting += 1;
       void this.#start()
@@ -127,12 +141,16 @@ export class WorkerProcesses {
     else this.#keepIdle(process);
   }
 
-  /** Replaces a process that the system has ended while it was idle. */
-  #replace(ended: LocalProcess): void {
+  /** Replaces a process that has ended while it was idle: one that cannot start later each time. */
+  #replace(ended: LocalProcess, exit: Exit): void {
     const left = this.#idle.filter(({ process }) => process !== ended);
     if (left.length === this.#idle.length) return;
     this.#idle = left;
-    void this.#end(ended).then(() => this.#keepReady());
+    this.#log.warn({ ...exit, stderr: ended.takeStderr() }, 'idle worker process ended');
+    const delayMs = ended.runs() > 0 ? 0 : backoffMs(RESTART, this.#failures);
+    if (ended.runs() === 0) this.#failures += 1;
+    this.#restMs = performance.now() + delayMs;
+    void this.#end(ended).then(() => setTimeout(() => this.#keepReady(), delayMs + 1).unref());
   }
 
   async #start(): Promise<LocalProcess> {
@@ -142,9 +160,9 @@ export class WorkerProcesses {
     const forget = (): void => void this.#alive.delete(starting);
     const watch = async (): Promise<void> => {
       const process = await starting;
-      await process.exited;
+      const exit = await process.exited;
       forget();
-      this.#replace(process);
+      this.#replace(process, exit);
     };
     watch().catch(forget);
     return starting;

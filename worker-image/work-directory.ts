@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { removeDirectory } from '#worker-image/sandbox/private-files.ts';
+import { removeTree } from '#crds/process/private-files.ts';
 
 const PREFIX = 'mediajobs-work-';
 
@@ -12,7 +12,7 @@ export function makeWorkDirectory(root: string): string {
 
 /** Removes a private directory without following links, which a process may have left in it. */
 export function removeWorkDirectory(directory: string): Promise<void> {
-  return removeDirectory(directory);
+  return removeTree(directory);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Feature, PlanName } from '#crds/catalogue/plans.ts';
 
-/** Customer: who pays, and what its keys may do. Only `mediactl` creates and changes accounts. */
+/** Customer: who pays, and what its keys may do. `mediactl` and the dashboard create and change accounts. */
 export interface Account {
   readonly id: string;
   readonly name: string;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { featuresOf } from '#api/accounts/features-of.ts';
 import type { AccountCaller } from '#api/accounts/find-caller.ts';
+import { maxDirectBytes } from '#api/accounts/max-direct-bytes.ts';
 import { utcMonth } from '#api/billing/calendar.ts';
 import { estimateNotes } from '#api/billing/estimate-notes.ts';
 import { expectedCodec, expectedFrameSize, type ExpectedWork } from '#api/billing/expected-output.ts';
@@ -13,7 +14,6 @@ import { DIRECT_KINDS, FORMATS, formatOfName, KINDS, OPERATIONS, type Format } f
 import { MediaError } from '#crds/contract/media-error.ts';
 import { outputFormatOf, refusalOf, type KnownFile } from '#crds/contract/work-rules.ts';
 import { parseJsonOptions, resolveOptions } from '#crds/catalogue/options/options.ts';
-import { PLANS } from '#crds/catalogue/plans.ts';
 import { METERS, PRICE_BOOK, priceOf, unitsOf, type MeasuredWork } from '#crds/catalogue/prices.ts';
 
 export const estimateRequestSchema = z
@@ -65,13 +65,14 @@ const FULL_HD = { width: 1920, height: 1080 } as const;
  */
 export async function estimate(
   { database, clock }: Pick<Dependencies, 'database' | 'clock'>,
-  { caller: { account }, input: fields }: { caller: Pick<AccountCaller, 'account'>; input: EstimateRequest },
+  { caller, input: fields }: { caller: Pick<AccountCaller, 'account' | 'livemode'>; input: EstimateRequest },
 ): Promise<Estimate> {
+  const { account } = caller;
   const month = { accountId: account.id, month: utcMonth(clock.now()) };
   const imagesThisMonth = await selectImagesOfMonth(database, month);
   const work = readWork(fields);
   const { meter, quantity } = unitsOf(PRICE_BOOK, measure(fields, work));
-  const isDirect = DIRECT_KINDS.includes(work.kind) && fields.size <= PLANS[account.plan].maxSyncBytes;
+  const isDirect = DIRECT_KINDS.includes(work.kind) && fields.size <= maxDirectBytes(caller);
   return {
     object: 'estimate',
     operation: fields.operation,

@@ -2,8 +2,8 @@
  * Direct requests: the body is streamed to the engine and the result is streamed back. Nothing is stored or parsed
  * here, and only a small window of the body is in memory.
  */
-import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { maxDirectBytes } from '#api/accounts/max-direct-bytes.ts';
 import { workOrderOf } from '#api/accounts/work-order-of.ts';
 import type { AccountCaller } from '#api/accounts/find-caller.ts';
 import { largestCost } from '#api/billing/largest-cost.ts';
@@ -25,8 +25,8 @@ import {
   resolveOptions,
   type FlatOptions,
 } from '#crds/catalogue/options/options.ts';
-import { LIMITS, PLANS } from '#crds/catalogue/plans.ts';
 import type { EngineResult } from '#crds/contract/result.ts';
+import { tenantOf } from '#crds/contract/tenant.ts';
 import { refusalOf } from '#crds/contract/work-rules.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
 
@@ -196,24 +196,17 @@ function workOf(
   const order = workOrderOf(caller.account, input.operation, options);
   const refusal = refusalOf(order, { by: 'nothing' }, 'direct');
   if (refusal !== null) throw refusal;
-  return { ...order, filename: input.filename, tenant: tenantOf(caller) };
+  return { ...order, filename: input.filename, tenant: tenantOfCaller(caller) };
 }
 
 /** Returns the announcement of a body. The limit is at most Content-Length: a file is no larger than its body. */
 function announcedBody({ caller, input: { contentLength, signal } }: DirectRequest): AnnouncedBody {
   const maxBytes = maxDirectBytes(caller);
-  return { tenant: tenantOf(caller), bytes: Math.min(contentLength ?? maxBytes, maxBytes), signal };
+  return { tenant: tenantOfCaller(caller), bytes: Math.min(contentLength ?? maxBytes, maxBytes), signal };
 }
 
-/** Returns the tenant of account and mode. An account id has 100 random bits, so the hash does not reveal it. */
-function tenantOf({ account, livemode }: AccountCaller): string {
-  return createHash('sha256')
-    .update(`${account.id} ${livemode ? 'live' : 'test'}`)
-    .digest('base64url');
-}
-
-function maxDirectBytes({ account, livemode }: AccountCaller): number {
-  return livemode ? PLANS[account.plan].maxSyncBytes : LIMITS.testDirectBytes;
+function tenantOfCaller({ account, livemode }: AccountCaller): string {
+  return tenantOf(account.id, livemode ? 'live' : 'test');
 }
 
 /** Bytes for the boundaries, headers and options of a form, in addition to the largest file. */

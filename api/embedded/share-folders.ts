@@ -1,9 +1,10 @@
 /** Owners and modes of the folders that the processes write to. Idempotent: the next start completes an interrupted one. */
-import { chmodSync, chownSync, existsSync, lchownSync, lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, lchownSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { WORKERS } from '#api/embedded/process-settings.ts';
 import type { ProcessUsers } from '#api/embedded/process-users.ts';
 import { StartError } from '#api/embedded/start-error.ts';
+import { removeTree } from '#crds/process/private-files.ts';
 
 interface Folders {
   /** Folder of the file store; null when that is a bucket. */
@@ -20,12 +21,12 @@ const SHARED_FILE = 0o660;
  * Creates empty work folders that only their processes may enter, and changes the file store to the group that shares it.
  * @throws StartError when a work folder belongs to somebody else.
  */
-export function shareFolders(users: ProcessUsers | null, { files, work }: Folders): void {
+export async function shareFolders(users: ProcessUsers | null, { files, work }: Folders): Promise<void> {
   mkdirSync(work, { recursive: true, mode: 0o711 });
   if (users !== null) openToAll(work);
-  removeOldWork(work);
+  await removeOldWork(work);
   for (const name of WORKERS) {
-    makeWorkFolder(path.join(work, name), users?.of(name) ?? self());
+    await makeWorkFolder(path.join(work, name), users?.of(name) ?? self());
   }
   if (files === null) return;
   mkdirSync(files, { recursive: true, mode: 0o700 });
@@ -43,22 +44,22 @@ function openToAll(folder: string): void {
 }
 
 /** Removes callers' files that a killed engine of an older version left: it worked in this folder itself. */
-function removeOldWork(work: string): void {
+async function removeOldWork(work: string): Promise<void> {
   for (const name of readdirSync(work)) {
     const pid = /^mediajobs-work-(\d+)-/.exec(name)?.[1];
     if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
     const folder = path.join(work, name);
-    if (lstatSync(folder).uid === process.getuid?.()) rmSync(folder, { recursive: true, force: true });
+    if (lstatSync(folder).uid === process.getuid?.()) await removeTree(folder);
   }
 }
 
 /** Creates or empties a work folder. Its previous contents are of no use: the processes of the last run have ended. */
-function makeWorkFolder(folder: string, { uid, gid }: { uid: number; gid: number }): void {
+async function makeWorkFolder(folder: string, { uid, gid }: { uid: number; gid: number }): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const there = lstatSync(folder);
   const parent = lstatSync(path.dirname(folder));
   if (!there.isDirectory() || (parent.mode & 0o022) !== 0) requirePrivate(folder);
-  for (const left of readdirSync(folder)) rmSync(path.join(folder, left), { recursive: true, force: true });
+  for (const left of readdirSync(folder)) await removeTree(path.join(folder, left));
   chmodSync(folder, 0o700);
   if (process.getuid?.() === 0) chownSync(folder, uid, gid);
 }

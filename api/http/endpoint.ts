@@ -68,6 +68,12 @@ interface PublicEndpoint extends EndpointDescription {
   readonly handle: (deps: ApiDeps, request: ApiRequest) => Promise<ApiReply>;
 }
 
+/** What identifies a repeated request before its body is read. */
+export interface RepeatedRequest {
+  readonly caller: Caller;
+  readonly idempotencyKey: string | string[] | undefined;
+}
+
 /**
  * An endpoint that needs a key. `direct` requests are billed and use the first bucket of the rate limit, `other`
  * requests the second.
@@ -76,6 +82,8 @@ interface KeyedEndpoint extends EndpointDescription {
   readonly lane: 'direct' | 'other';
   /** Whether the endpoint creates billed work, which a reached spend cap refuses. */
   readonly billable?: true;
+  /** Returns whether a billable request repeats an earlier one, whose response it gets: it is no new work. */
+  readonly isRepeated?: (deps: ApiDeps, request: RepeatedRequest) => Promise<boolean>;
   /** Handler of requests with a signed link in the query in place of a key. */
   readonly signedLink?: (deps: ApiDeps, request: ApiRequest) => Promise<ApiReply>;
   readonly handle: (deps: ApiDeps, request: CallerRequest) => Promise<ApiReply>;

@@ -16,6 +16,7 @@ export interface GateContext {
   readonly endpoint: Endpoint;
   readonly authorization: string | undefined;
   readonly version: string | undefined;
+  readonly idempotencyKey: string | string[] | undefined;
   /** The client's address, resolved through trusted proxies. */
   readonly address: string;
   /** Caller of an accepted key, set by the gate of the key. */
@@ -26,12 +27,10 @@ export interface GateContext {
   release: () => Promise<void>;
 }
 
-type GateDeps = Pick<ApiDeps, 'database' | 'clock' | 'limits' | 'findCaller'>;
-
 interface Gate {
   /** What the gate refuses, as a sentence of the reference page. */
   readonly refuses: string;
-  readonly check: (deps: GateDeps, context: GateContext) => Promise<void> | void;
+  readonly check: (deps: ApiDeps, context: GateContext) => Promise<void> | void;
 }
 
 export const GATES: readonly Gate[] = [
@@ -50,9 +49,11 @@ export const GATES: readonly Gate[] = [
   },
   {
     refuses: 'New work once the monthly spend cap is reached (402).',
-    check: async (deps, { caller, endpoint }) => {
+    check: async (deps, { caller, endpoint, idempotencyKey }) => {
       if (caller === null || endpoint.lane === 'public' || endpoint.billable !== true) return;
-      throwIf(await spendCapRefusal(deps, caller));
+      const refusal = await spendCapRefusal(deps, caller);
+      if (refusal === null || (await endpoint.isRepeated?.(deps, { caller, idempotencyKey })) === true) return;
+      throw refusal;
     },
   },
   {
@@ -92,7 +93,7 @@ export const GATES: readonly Gate[] = [
 ];
 
 /** Runs the gates in order. @throws MediaError of the first gate that refuses. */
-export async function passGates(deps: GateDeps, context: GateContext): Promise<void> {
+export async function passGates(deps: ApiDeps, context: GateContext): Promise<void> {
   for (const gate of GATES) await gate.check(deps, context);
 }
 

@@ -183,6 +183,7 @@ function newGateContext(
     endpoint,
     authorization: request.headers.authorization,
     version: Array.isArray(version) ? version.join(', ') : version,
+    idempotencyKey: request.headers['idempotency-key'],
     address: clientAddress(trustedProxies, {
       peer: request.raw.socket.remoteAddress ?? '',
       forwardedFor: joined(request.headers['x-forwarded-for']),

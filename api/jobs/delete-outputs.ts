@@ -12,7 +12,7 @@ export function deleteOutputs(tx: Queryable, job: Pick<Job, 'id' | 'createdAt'>,
   return deleteLater(tx, outputFolder(job), now, linksExpireAt > now ? linksExpireAt : null);
 }
 
-/** Returns the latest expiry of a job's upload links: links are signed until the longest wait for capacity is over. */
+/** Returns the time after which no upload link of the job is valid any more. */
 export function outputLinksExpireAt({ createdAt }: Pick<Job, 'createdAt'>): Date {
   return new Date(createdAt.getTime() + (LIMITS.jobWaitSeconds + JOB_LINK_SECONDS) * 1000);
 }

@@ -8,6 +8,7 @@
  * A handler that dies keeps its claim until the lease expires. Then the next identical request claims the key.
  */
 import { createHash, randomInt } from 'node:crypto';
+import type { AccountCaller } from '#api/accounts/find-caller.ts';
 import type { Dependencies } from '#api/dependencies.ts';
 import { claimKey, findKey, releaseKey, storeResponse, type IdempotencyScope } from '#api/jobs/idempotency-rows.ts';
 import type { Queryable } from '#api/store/database.ts';
@@ -49,6 +50,16 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
   if (key.length >= 1 && key.length <= LIMITS.idempotencyKeyLength) return key;
   const message = `\`Idempotency-Key\` has ${key.length} characters; it may have 1 to ${LIMITS.idempotencyKeyLength}.`;
   throw new MediaError('bad_request', message, { param: 'Idempotency-Key' });
+}
+
+/** Returns whether the header has a key that was used before. It may have been for another body. */
+export async function isUsedKey(
+  { database }: Pick<IdempotencyDeps, 'database'>,
+  header: string | string[] | undefined,
+  { account, livemode }: Pick<AccountCaller, 'account' | 'livemode'>,
+): Promise<boolean> {
+  if (typeof header !== 'string') return false;
+  return (await findKey(database, { accountId: account.id, livemode, key: header })) !== null;
 }
 
 /**

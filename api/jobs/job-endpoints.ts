@@ -7,7 +7,7 @@ import { refusal } from '#api/http/refusal.ts';
 import { createJob } from '#api/jobs/create-job.ts';
 import { deleteJob } from '#api/jobs/delete-job.ts';
 import { findLinkedOutput, findOutput, type JobOutput } from '#api/jobs/find-output.ts';
-import { readIdempotencyKey } from '#api/jobs/idempotency.ts';
+import { isUsedKey, readIdempotencyKey } from '#api/jobs/idempotency.ts';
 import { jobObject, jobObjectSchema } from '#api/jobs/job-object.ts';
 import { jobRequestSchema } from '#api/jobs/job-request.ts';
 import { jobListQuery, readJobListQuery } from '#api/jobs/job-list-query.ts';
@@ -36,6 +36,7 @@ export const jobEndpoints: readonly Endpoint[] = [
     summary: 'Create a job.',
     lane: 'other',
     billable: true,
+    isRepeated: (deps, { caller, idempotencyKey }) => isUsedKey(deps, idempotencyKey, caller),
     body: jobRequestSchema,
     responses: {
       202: {

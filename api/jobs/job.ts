@@ -62,7 +62,7 @@ export interface Job extends Readonly<UnnamedWorkOrder> {
   readonly filesDeletedAt: Date | null;
 }
 
-/** Lifetime of the signed URLs of a MediaJob, in seconds: longer than the wait for capacity and all attempts. */
+/** Longest time in which attempts of a job may write, in seconds: the wait for capacity, all attempts, and an hour. */
 export const JOB_LINK_SECONDS = LIMITS.jobWaitSeconds + LIMITS.jobAttempts * LIMITS.jobRunSeconds + 3600;
 
 /** Returns whether a job is queued or processing. */

@@ -1,5 +1,6 @@
 /**
- * One-time links: a reset or a sign-in. Only `mediactl` creates them, because they sign their reader in as the user.
+ * One-time links: a reset or a sign-in. `mediactl` creates them, and the start of one machine one for its first
+ * operator: nobody else, because they sign their reader in as the user.
  *
  *   (none) ──created by mediactl──→ unused ──its form is sent──→ deleted
  *                                     ├── a newer link, an accepted invitation or a new password ──→ deleted

@@ -1,6 +1,7 @@
 /**
- * Input and outcome of an attempt. The worker receives a RunSpec as JSON: a file in the run's private directory, or in
- * a pod an environment variable and, for secrets, files of the job's Secret. It writes a RunOutcome as JSON of at most
+ * Input and outcome of an attempt. The worker receives a RunSpec as JSON: over a socket pair on one machine, in the
+ * response to the request of a standby pod, or in another pod as an environment variable and, for secrets, files of the
+ * job's Secret. It writes a RunOutcome as JSON of at most
  * 4,096 bytes to its termination file. An exit without an outcome is a lost attempt.
  */
 import { z } from 'zod';
@@ -31,7 +32,7 @@ export type RunSpec = z.infer<typeof runSpecSchema>;
 export interface RunMessage {
   /** Private directory of the run. */
   readonly directory: string;
-  /** Opaque identifier of the account, as in a direct request. */
+  /** Opaque identifier of the account, in live and test mode. */
   readonly tenant: string;
   readonly spec: RunSpec;
 }

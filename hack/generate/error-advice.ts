@@ -179,8 +179,9 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, ErrorAdvice>> = {
     why: [
       'The image has more pixels, the PDF more pages or the recording more minutes than the plan allows.',
       `An animation has more than ${LIMITS.animationFrames.toLocaleString('en-US')} frames.`,
+      'A table, sheet, presentation or text is larger than what can be converted: columns, cells, length of a row, pages.',
     ],
-    fix: 'The message has the value and the limit: send a smaller file, or ask for a larger [plan](limits-and-prices.md).',
+    fix: 'The message has the limit, and the value where it was counted to its end: send a smaller file, or ask for a larger [plan](limits-and-prices.md).',
   },
   encrypted_pdf: {
     why: [

@@ -30,6 +30,7 @@ SYSCALLS = {
     "pidfd_getfd": (438, 438), "prlimit64": (302, 261), "setns": (308, 268), "fsopen": (430, 430),
     "open_tree": (428, 428), "mq_open": (240, 180), "setxattr": (188, 5), "openat2": (437, 437),
     "inotify_init1": (294, 26), "sethostname": (170, 161), "future": (600, 600), "syslog": (103, 116),
+    "memfd_create": (319, 279), "ioprio_set": (251, 30),
 }
 CLONE_NEWUSER = 0x10000000
 # Errors of the kernel about arguments: the call itself was permitted.
@@ -202,6 +203,7 @@ ATTEMPTS = {
     "create a set-user-id file": set_user_id_at_creation,
     "make a file set-user-id by chmod": lambda: set_user_id_later(lambda path: os.chmod(path, 0o4755)),
     "make a file set-user-id by fchmod": lambda: set_user_id_later(lambda path: os.fchmod(os.open(path, os.O_RDONLY), 0o4755)),
+    "make a file beside the devices": lambda: make("/dev/mediajobs-attempt"),
     "make a device": lambda: os.mknod("device", stat.S_IFBLK | 0o600, os.makedev(8, 0)),
     "change a setting of the kernel": lambda: open_to_write("/proc/sys/kernel/core_pattern"),
     "watch files": lambda: call("inotify_init1", 0),
@@ -231,7 +233,11 @@ ATTEMPTS = {
     "read its owner's memory by a system call": lambda: signal_owner(lambda: call("process_vm_readv", OWNER, 0, 0, 0, 0, 0)),
     "set a limit of its owner": lambda: signal_owner(lambda: call("prlimit64", OWNER, 7, 0, 0)),
     "slow its owner down": lambda: signal_owner(lambda: os.setpriority(os.PRIO_PROCESS, OWNER, 19)),
+    "slow all processes of its user down": lambda: os.setpriority(os.PRIO_USER, 0, os.getpriority(os.PRIO_USER, 0)),
+    "slow all processes of its group down": lambda: os.setpriority(os.PRIO_PGRP, 0, os.getpriority(os.PRIO_PGRP, 0)),
+    "change the disk priority of all processes of its user": lambda: call("ioprio_set", 3, 0, 2 << 13 | 4),
     "enter a namespace of its owner": lambda: call("setns", os.open(f"/proc/{OWNER}/ns/net", os.O_RDONLY), 0),
+    "make a file in memory": lambda: call("memfd_create", b"x", 0),
     "share memory by its user id": lambda: call("shmget", 0x6D656469, 4096, 0o1600),
     "open a message queue": lambda: call("mq_open", b"mediajobs", os.O_RDWR | os.O_CREAT, 0o600, 0),
     # Privileges and the kernel.

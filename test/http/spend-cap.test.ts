@@ -44,4 +44,21 @@ describe('the spend cap', () => {
     expect((await api('POST', '/v1/compress?filename=a.jpg', { key: live, body: photo })).status).toBe(200);
     expect(await service.query('select 1 from direct_reservations where account_id = $1', [account])).toEqual([]);
   });
+
+  it('refuses new jobs, and no repetition of the request for an earlier one', async () => {
+    const { account, live } = await makeAccount('growth');
+    const send = (idempotencyKey: string) =>
+      api('POST', '/v1/jobs', {
+        key: live,
+        json: { operation: 'compress', input: { url: 'https://files.invalid/a.jpg' } },
+        headers: { 'Idempotency-Key': idempotencyKey },
+      });
+    const first = await send('a');
+    expect(first.status).toBe(202);
+    await service.mediactl('account', 'set', account, '--spend-cap', '0');
+    const [other, repeated] = [await send('b'), await send('a')];
+    expect(other.json()['error'].code).toBe('spend_cap_reached');
+    expect([repeated.status, repeated.headers['svc-idempotent-replayed']]).toEqual([202, 'true']);
+    expect(repeated.json()['id']).toBe(first.json()['id']);
+  });
 });

@@ -27,6 +27,8 @@ export interface PreparedTool {
   readonly kinds: readonly Kind[];
   /** Returns whether it can serve further files of the same process: it runs, and has no files in its folder. */
   readonly isReusable: () => boolean;
+  /** Returns whether it has ended by itself: what a file has started may still run. */
+  readonly hasFailed: () => boolean;
   /**
    * Sends a request, one at a time, and waits for its end. Null when the tool has ended without a response.
    * @throws as `run` does.
@@ -79,7 +81,7 @@ export interface Produced<OutputFacts extends Facts = Facts> {
   readonly format: Format;
   readonly facts: OutputFacts;
   readonly warnings: readonly string[];
-  /** Absent where another program wrote the file and did not report its size. */
+  /** Absent where the size was not counted as the file was written. */
   readonly written?: WrittenFile | undefined;
 }
 

@@ -26,6 +26,7 @@ export interface ToolServer {
 
 const READY = 'ready';
 const NOT_READY = new Error('the tool does not become ready');
+const MALFORMED = new Error('the tool printed a line that is no response');
 
 /** Starts the tool. It prints a `ToolResult` as a line of JSON for each request. Its processes have its resource limits. */
 export function startToolServer(run: RunCommand, { command, kinds, readyWithinMs }: ToolServer): PreparedTool {
@@ -34,9 +35,14 @@ export function startToolServer(run: RunCommand, { command, kinds, readyWithinMs
   let receive: ((response: ToolResult | null) => void) | null = null;
   let isReady = readyWithinMs === undefined;
   let isEnded = false;
+  let hasFailed = false;
   const onLine = (line: string): void => {
     if (!isReady && line === READY) isReady = true;
-    else receive?.(JSON.parse(line) as ToolResult);
+    else receive?.(resultOf(line) ?? malformed());
+  };
+  const malformed = (): null => {
+    stop.abort(MALFORMED);
+    return null;
   };
   const server = run({ ...command, signal: stop.signal, input: requests, onLine });
   const ended = server.then(
@@ -45,11 +51,12 @@ export function startToolServer(run: RunCommand, { command, kinds, readyWithinMs
   );
   void ended.then(() => {
     isEnded = true;
+    hasFailed ||= !stop.signal.aborted;
   });
 
   async function send(request: string, wanted: AbortSignal): Promise<ToolResult | null> {
     wanted.throwIfAborted();
-    if (isEnded) return null;
+    if (isEnded || stop.signal.aborted) return null;
     const response = new Promise<ToolResult | null>((resolve) => {
       receive = resolve;
     });
@@ -62,7 +69,8 @@ export function startToolServer(run: RunCommand, { command, kinds, readyWithinMs
     requests.write(`${request}\n`);
     try {
       const result = await Promise.race([response, ended]);
-      if (stop.signal.reason === NOT_READY) return null;
+      hasFailed ||= result === null;
+      if (stop.signal.reason === NOT_READY || stop.signal.reason === MALFORMED) return null;
       stop.signal.throwIfAborted();
       if (result === null) await server;
       else refuseKilled(result.exitCode, command);
@@ -79,5 +87,15 @@ export function startToolServer(run: RunCommand, { command, kinds, readyWithinMs
     await ended;
   }
 
-  return { file: command.file, kinds, isReusable: () => isReady && !isEnded, send, end };
+  const isReusable = (): boolean => isReady && !isEnded;
+  return { file: command.file, kinds, isReusable, hasFailed: () => hasFailed, send, end };
+}
+
+/** Parses a response; null when it is none. */
+function resultOf(line: string): ToolResult | null {
+  try {
+    return JSON.parse(line) as ToolResult;
+  } catch {
+    return null;
+  }
 }

@@ -32,8 +32,9 @@ let currentTask: AbortController | null = null;
 /** Tool that was started for the next file, or serves several; null: none. */
 let preparing: Promise<PreparedTool | null> | null = null;
 const groups = new Set<number>();
-/** Time for which a tool waits for its file, in milliseconds. It takes memory. */
+/** Time for which a tool waits for its next file, in milliseconds. It takes memory. */
 const PREPARED_MS = 10 * 60_000;
+let waiting: NodeJS.Timeout | undefined;
 const MEMORY_FOLDERS = ['/tmp', '/dev/shm'];
 const namesAtStart = namesInMemory();
 
@@ -67,7 +68,8 @@ if (channel === null) await Promise.all(KINDS.map(loadAll));
 
 function receive(message: ToChild): void {
   if (message.type === 'abort') currentTask?.abort(new MediaError('canceled', 'Processing was canceled.'));
-  else if (message.type === 'expect') preparing ??= prepare(message.kind);
+  else if (message.type === 'expect')
+    preparing = preparing === null ? prepare(message.kind) : replace(preparing, message.kind);
   else void work(message);
 }
 
@@ -78,21 +80,31 @@ function receive(message: ToChild): void {
 async function prepare(kind: Kind): Promise<PreparedTool | null> {
   try {
     const tool = (await (await loadHandler(kind)).prepare?.({ run: runTool, folder: process.cwd() })) ?? null;
-    if (tool !== null) setTimeout(endUnused, PREPARED_MS);
+    if (tool !== null) waitForFile();
     return tool;
   } catch {
     return null;
   }
 }
 
-/** Ends the tool when no file has come. */
-function endUnused(): void {
-  if (currentTask === null) void endPrepared();
+/** Keeps the tool for a file of the kind if it serves that, otherwise ends it and prepares another. */
+async function replace(prepared: Promise<PreparedTool | null>, kind: Kind): Promise<PreparedTool | null> {
+  const tool = await prepared;
+  if (tool?.kinds.includes(kind) === true) return tool;
+  await tool?.end();
+  return prepare(kind);
+}
+
+/** Ends the tool when no file comes. */
+function waitForFile(): void {
+  clearTimeout(waiting);
+  waiting = setTimeout(() => void endPrepared(), PREPARED_MS);
 }
 
 /** Ends the tool when it cannot serve the next file. */
 async function endUsed(): Promise<void> {
-  if ((await preparing)?.isReusable() !== true) await endPrepared();
+  if ((await preparing)?.isReusable() === true) waitForFile();
+  else await endPrepared();
 }
 
 /** Ends the tool that was started for the file, and removes its files: the next file must not find them. */
@@ -108,6 +120,7 @@ async function loadAll(kind: Kind): Promise<void> {
 
 async function work({ task, versions }: Extract<ToChild, { type: 'process' }>): Promise<void> {
   currentTask = new AbortController();
+  clearTimeout(waiting);
   let lastPercent = 0;
   const onProgress = (percent: number): void => {
     // Nobody reads the progress of a direct request.
@@ -124,7 +137,7 @@ async function work({ task, versions }: Extract<ToChild, { type: 'process' }>): 
   const outcome = await processFile(deps, task)
     .then(({ path, report }): FromChild => {
       if (!report.result.kept_original) renameSync(path, join(task.directory, OUTPUT_NAME));
-      const leftFiles = namesInMemory() !== namesAtStart;
+      const leftFiles = namesInMemory() !== namesAtStart || prepared?.hasFailed() === true;
       return { type: 'done', report, rssBytes: process.memoryUsage.rss(), leftFiles };
     })
     .catch(refusal);

@@ -126,6 +126,13 @@ describe('SandboxedEngine', () => {
     await child.ended;
   });
 
+  it('throws EngineKilled for a file that comes after a crash: the file was not opened', async () => {
+    const child = start(NO_ISOLATION);
+    process.kill(child.pid, 'SIGSEGV');
+    await child.ended;
+    await expect(child.process(await input())).rejects.toThrow(EngineKilled);
+  });
+
   it('refuses the file when the prefix command exits with the code of a crash', async () => {
     const child = start({ ...NO_ISOLATION, child: () => ['sh', '-c', 'exit 139'] });
     await expect(child.process(await input())).rejects.toMatchObject({ code: 'processing_failed' });

@@ -13,16 +13,10 @@ import { findContradiction } from '#crds/contract/find-contradiction.ts';
 import type { WorkerReport } from '#crds/contract/media-job.ts';
 import { ForeignFile, nameFile, openNamed, type Descriptor, type OpenFile } from '#crds/process/checked-file.ts';
 import { OUTPUT_NAME } from '#worker-image/sandbox/child-messages.ts';
-import { refusedFile } from '#worker-image/sandbox/engine-messages.ts';
+import { EngineKilled, refusedFile } from '#worker-image/sandbox/engine-messages.ts';
 import { EngineProcess, type ChildInput, type EngineProcessDeps } from '#worker-image/sandbox/engine-process.ts';
 import type { EngineProcessOptions } from '#worker-image/sandbox/spawn-engine.ts';
-import {
-  isEmptyDirectory,
-  openDirectory,
-  pathIn,
-  removeContents,
-  removeDirectory,
-} from '#worker-image/sandbox/private-files.ts';
+import { isEmptyDirectory, openDirectory, pathIn, removeContents, removeTree } from '#crds/process/private-files.ts';
 
 export interface EngineOutput {
   /** Output, or the input when the original is kept; open for reading. The caller closes it. */
@@ -121,7 +115,7 @@ export class SandboxedEngine {
 
   async #processTask(input: ChildInput): Promise<EngineOutput> {
     const end = this.#process.end();
-    if (end !== null) throw end;
+    if (end !== null) throw new EngineKilled(`the engine process had ended before the file: ${end.message}`);
     using task = openTask(input);
     try {
       return await this.#run(task, input);
@@ -215,7 +209,7 @@ export class SandboxedEngine {
       using root = this.#root;
       await removeContents(root);
     }
-    await removeDirectory(this.#path);
+    await removeTree(this.#path);
   }
 }
 

@@ -11,7 +11,9 @@ describe('bubblewrapPrefix', () => {
   });
 
   it('makes the other mounts read-only after the last one', () => {
-    expect(text('/tmp/own', null)).toMatch(/--chdir \/tmp\/own --remount-ro \/proc --remount-ro \/ --$/);
+    expect(text('/tmp/own', null)).toMatch(
+      /--chdir \/tmp\/own --remount-ro \/proc --remount-ro \/dev --remount-ro \/ --$/,
+    );
   });
 
   it.each([

@@ -79,8 +79,8 @@ const KILLED_EXIT = 128 + constants.signals.SIGKILL;
  */
 export function makeRunCommand(deps: RunCommandDeps = {}): RunCommand {
   return async (command) => {
-    command.signal.throwIfAborted();
     const tool = command.program ?? (await findTool(command.file));
+    command.signal.throwIfAborted();
     const line = ['--pdeathsig', 'KILL', 'prlimit', ...limits(command), '--', tool, ...command.args];
     const child = spawn('setpriv', line, {
       cwd: command.directory,

@@ -48,6 +48,8 @@ const REFUSED: readonly (readonly [errno: number, calls: readonly SyscallName[]]
   [EPERM, ['ptrace', 'process_vm_readv', 'process_vm_writev', 'process_madvise', 'process_mrelease', 'kcmp']],
   [EPERM, ['pidfd_getfd', 'pidfd_send_signal', 'rt_sigqueueinfo', 'rt_tgsigqueueinfo', 'tkill']],
   [EPERM, ['migrate_pages', 'move_pages']],
+  // Files in memory that count for no process.
+  [ENOSYS, ['memfd_create', 'memfd_secret']],
   // Memory and messages shared by user id.
   [EPERM, ['shmget', 'shmat', 'shmctl', 'shmdt', 'semget', 'semctl', 'semop', 'semtimedop']],
   [EPERM, ['msgget', 'msgctl', 'msgsnd', 'msgrcv']],
@@ -98,7 +100,9 @@ const CONDITIONAL: readonly ConditionalRule[] = [
   rule(['prlimit64', 'sched_setaffinity', 'sched_setattr', 'sched_setparam', 'sched_setscheduler'], EPERM, [
     [{ argument: 0, isNot: 0 }],
   ]),
-  rule(['setpriority', 'ioprio_set'], EPERM, [[{ argument: 1, isNot: 0 }]]),
+  // Of this process (PRIO_PROCESS, IOPRIO_WHO_PROCESS) only: 0 names all processes of its group or user, too.
+  rule(['setpriority'], EPERM, [[{ argument: 0, isNot: 0 }], [{ argument: 1, isNot: 0 }]]),
+  rule(['ioprio_set'], EPERM, [[{ argument: 0, isNot: 1 }], [{ argument: 1, isNot: 0 }]]),
   rule(['ioctl'], EPERM, valuesOf(1, TERMINAL_INPUT)),
   rule(['fcntl'], EPERM, valuesOf(1, SIGNAL_OWNER)),
   rule(['fchmod', 'creat'], EPERM, bitsOf(1, SET_ID)),

@@ -57,6 +57,8 @@ const NUMBERS = {
   lookup_dcookie: [212, 18],
   lremovexattr: [198, 15],
   lsetxattr: [189, 6],
+  memfd_create: [319, 279],
+  memfd_secret: [447, 447],
   migrate_pages: [256, 238],
   mknod: [133, null],
   mknodat: [259, 33],

@@ -19,7 +19,7 @@ export const audioOptions = z.strictObject({
     .meta({ description: 'Default false; true removes tags such as title and artist.' }),
   bitrate_kbps: z.int().min(16).max(512).optional().meta({
     description:
-      "Replaces the tier's bitrate. Ogg and MP3 have a minimum by sample rate and channels: 48 and 32 for stereo at 44100 Hz.",
+      "Replaces the tier's bitrate. Ogg and MP3 have a minimum by sample rate and channels, 45 and 32 for stereo at 44100 Hz, which replaces a lower one with a warning.",
   }),
   sample_rate_hz: z.int().min(8000).max(192_000).optional().meta({
     description:

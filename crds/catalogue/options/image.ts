@@ -20,7 +20,7 @@ export const imageOptions = z.strictObject({
     .min(0)
     .max(100)
     .optional()
-    .meta({ description: 'Default 75. Visual quality on the scale of JPEG, for all formats.' }),
+    .meta({ description: 'Default 75. Similarity to the input, the same for all formats.' }),
   resize: z
     .union([
       z.boolean(),

@@ -1,7 +1,7 @@
 /** The page of the benchmarks, made of what was measured and of the notes about it. No figure in it is typed by hand. */
 import { existsSync, readFileSync } from 'node:fs';
 import { median } from '#test/bench/print-figures.ts';
-import { noiseOf, ratioToOurs, winsOf, type Win } from './compare.ts';
+import { leadsOf, noiseOf, ratioToOurs, winsOf, type Win } from './compare.ts';
 import { OURS, readMeasured, samplesOf, type MeasuredCase } from './measured.ts';
 import type { Column, Row } from './row.ts';
 import { ROWS } from './rows.ts';
@@ -23,7 +23,49 @@ ratios to the service's own figure: 2 × is twice as much.
 \`hack/bench ROW:PART\` the cases with that part in their name; \`--quick\` measures one round and stores nothing. imgproxy and Gotenberg are not packages: they are measured when
 \`IMGPROXY_BIN\` and \`GOTENBERG_BIN\` name their binaries (\`GOTENBERG_VERSION\` is the version of the latter).
 
+${leadsPart()}
 ${parts.filter((part) => part !== '').join('\n')}`;
+}
+
+/** Returns where a peer is faster: of each case the largest lead, the largest of all first. */
+function leadsPart(): string {
+  const compared = Object.entries(ROWS).flatMap(([name, row]) =>
+    measuredCases(name, row).flatMap((one) => (row.front === undefined ? [] : [{ one, row, front: row.front }])),
+  );
+  const led = compared.flatMap((work) => {
+    const [lead] = leadsOf(work.one, work.front);
+    return lead === undefined ? [] : [{ ...work, lead }];
+  });
+  const lines = led
+    .toSorted((one, other) => other.lead.faster - one.lead.faster)
+    .map(({ one, row, front: { size, similarity }, lead: { who, metric, faster } }) => [
+      one.name,
+      who,
+      `${faster.toFixed(2)} ×`,
+      row.columns.find(({ metrics }) => metrics.includes(metric))?.title ?? metric,
+      timesOurs(one, who, size),
+      pairOf(one, who, similarity),
+      plainText(one.remarks[who] ?? ''),
+    ]);
+  return `## Where a peer is faster
+
+In ${led.length} of ${compared.length} cases a peer is faster somewhere by more than the noise of the rounds. Of each case the fastest peer, at the point where its
+lead is largest; its bytes as a multiple of the service's, and how similar to the input its result and the service's are (SSIMULACRA2; SSIM for
+videos), where that was measured. Below each kind of work it says why.
+
+${aligned(['work', 'fastest peer', 'times as fast', 'measured', 'its bytes', 'its similarity / ours', 'besides'], lines)}
+`;
+}
+
+function timesOurs(one: MeasuredCase, who: string, metric: string | undefined): string {
+  const ratio = metric === undefined ? null : ratioToOurs(one, who, metric);
+  return ratio === null ? '–' : `${ratio.toFixed(2)} ×`;
+}
+
+function pairOf(one: MeasuredCase, who: string, metric: string | undefined): string {
+  const both = metric === undefined ? [] : [who, OURS].map((name) => samplesOf(one, name, metric));
+  const isMeasured = both.length > 0 && both.every((samples) => samples.length > 0);
+  return isMeasured ? both.map((samples) => median(samples).toFixed(1)).join(' / ') : '–';
 }
 
 /** Returns the resources that a file of each kind needs, one line each. */
@@ -37,13 +79,18 @@ export function sizingTable(): string {
 }
 
 function rowPart(name: string, row: Row): string {
-  const cases = readMeasured(name).filter((one) => row.cases.includes(one.name));
+  const cases = measuredCases(name, row);
   if (cases.length === 0) return '';
-  const ordered = cases.toSorted((one, other) => row.cases.indexOf(one.name) - row.cases.indexOf(other.name));
   const notes = new URL(`./notes/${name}.md`, import.meta.url);
   const said = existsSync(notes) ? `${readFileSync(notes, 'utf8').trim()}\n\n` : '';
-  const tables = ordered.map((one) => `### ${one.name}\n\n${table(row.columns, one)}\n${remarks(one)}`);
-  return `## ${row.title}\n\n${row.about}\n\n${tables.join('\n')}\n${frontPart(row, ordered)}${said}${measuredOn(ordered)}`;
+  const tables = cases.map((one) => `### ${one.name}\n\n${table(row.columns, one)}\n${remarks(one)}`);
+  return `## ${row.title}\n\n${row.about}\n\n${tables.join('\n')}\n${frontPart(row, cases)}${said}${measuredOn(cases)}`;
+}
+
+/** Returns the cases in the order of the row. */
+function measuredCases(name: string, row: Row): MeasuredCase[] {
+  const cases = readMeasured(name).filter((one) => row.cases.includes(one.name));
+  return cases.toSorted((one, other) => row.cases.indexOf(one.name) - row.cases.indexOf(other.name));
 }
 
 export function table(columns: readonly Column[], one: MeasuredCase): string {
@@ -64,14 +111,18 @@ function cell(one: MeasuredCase, who: string, column: Column): string {
   return `${figure}${spread}${times === null ? '' : ` (${times.toFixed(2)} ×)`}`;
 }
 
-/** A remark can be a program's output: `<` would begin a tag of the page. */
 function remarks({ remarks }: MeasuredCase): string {
-  const lines = Object.entries(remarks).map(([who, what]) => `- ${who}: ${what.replaceAll('<', '&lt;')}`);
+  const lines = Object.entries(remarks).map(([who, what]) => `- ${who}: ${plainText(what)}`);
   return lines.length === 0 ? '' : `\n${lines.join('\n')}\n`;
 }
 
+/** Escapes a remark, which can be a program's output: `<` would begin a tag of the page, `|` a cell. */
+function plainText(remark: string): string {
+  return remark.replaceAll('<', '&lt;').replaceAll('|', '\\|');
+}
+
 function frontPart({ front }: Row, cases: readonly MeasuredCase[]): string {
-  if (front === undefined) return '';
+  if (front?.size === undefined) return '';
   const wins = cases.flatMap((one) => winsOf(one, front).map((win) => sentence(one.name, win)));
   if (wins.length === 0) return '**Front:** no peer is both faster and smaller at an equal result.\n\n';
   return `**Front:** both faster and smaller at an equal result:\n\n${wins.join('\n')}\n\n`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { noiseOf, ratioToOurs, winsOf } from './compare.ts';
+import { leadsOf, noiseOf, ratioToOurs, winsOf } from './compare.ts';
 import { OURS, type Figure, type MeasuredCase } from './measured.ts';
 
 const FRONT = { speed: { metrics: ['perSecond'], better: 'more' }, size: 'bytes', similarity: 'score' } as const;
@@ -49,6 +49,28 @@ describe('the front', () => {
     ];
     expect(winsOf(measured(figures), front)).toMatchObject([{ who: 'peer', faster: 2 }]);
     expect(winsOf({ ...measured(figures), remarks: { peer: 'lost: links' } }, front)).toEqual([]);
+  });
+});
+
+describe('the leads of peers', () => {
+  const front = { speed: { metrics: ['one', 'four'], better: 'less' } } as const;
+
+  it('are the points where a peer is faster, the largest first', () => {
+    const figures = [
+      figure(OURS, 'one', 2, 2),
+      figure(OURS, 'four', 8, 8),
+      figure('a', 'one', 1, 1),
+      figure('a', 'four', 9, 9),
+      figure('b', 'four', 2, 2),
+    ];
+    expect(leadsOf(measured(figures), front)).toEqual([
+      { who: 'b', metric: 'four', faster: 4 },
+      { who: 'a', metric: 'one', faster: 2 },
+    ]);
+  });
+
+  it('are none within the noise', () => {
+    expect(leadsOf(measured([figure(OURS, 'one', 2, 2, 2), figure('a', 'one', 1, 1.9, 3)]), front)).toEqual([]);
   });
 });
 

@@ -17,12 +17,17 @@ export function ratioToOurs(one: MeasuredCase, who: string, metric: string): num
   return median(Array.from({ length: rounds }, (_, at) => (theirs[at] ?? 0) / (ours[at] ?? 1)));
 }
 
-export interface Win {
+/** A point where a peer is faster. */
+export interface Lead {
   readonly who: string;
-  /** The point where it wins. */
   readonly metric: string;
-  /** How many times as fast, and its size as a part of ours. */
+  /** How many times as fast. */
   readonly faster: number;
+}
+
+/** A point where it is smaller, too. */
+export interface Win extends Lead {
+  /** Its size as a part of ours. */
   readonly smaller: number;
 }
 
@@ -33,8 +38,8 @@ const SAME_SIZE = 0.005;
 
 /** Peers that are faster, by more than the noise of both, and smaller at a similarity that is no worse. */
 export function winsOf(one: MeasuredCase, front: Front): Win[] {
-  const others = [...new Set(one.figures.map(({ who }) => who))].filter((who) => who !== OURS);
-  return others.filter((who) => isAlike(one, who, front)).flatMap((who) => winsOfOne(one, who, front));
+  const alike = peersIn(one).filter((who) => isAlike(one, who, front));
+  return alike.flatMap((who) => winsOfOne(one, who, front));
 }
 
 function isAlike(one: MeasuredCase, who: string, { similarity }: Front): boolean {
@@ -46,13 +51,27 @@ function isAlike(one: MeasuredCase, who: string, { similarity }: Front): boolean
 }
 
 function winsOfOne(one: MeasuredCase, who: string, { speed, size }: Front): Win[] {
-  const smaller = ratioToOurs(one, who, size);
+  const smaller = size === undefined ? null : ratioToOurs(one, who, size);
   if (smaller === null || smaller >= 1 - SAME_SIZE) return [];
-  return speed.metrics.flatMap((metric) => {
+  return leadsOfOne(one, who, speed).map((lead) => ({ ...lead, smaller }));
+}
+
+/** Returns every point where a peer is faster by more than the noise of both, the largest lead first. */
+export function leadsOf(one: MeasuredCase, { speed }: Pick<Front, 'speed'>): Lead[] {
+  const leads = peersIn(one).flatMap((who) => leadsOfOne(one, who, speed));
+  return leads.toSorted((lead, other) => other.faster - lead.faster);
+}
+
+function leadsOfOne(one: MeasuredCase, who: string, { metrics, better }: Front['speed']): Lead[] {
+  return metrics.flatMap((metric) => {
     const ratio = ratioToOurs(one, who, metric);
     if (ratio === null) return [];
-    const faster = speed.better === 'more' ? ratio : 1 / ratio;
+    const faster = better === 'more' ? ratio : 1 / ratio;
     const noise = noiseOf(samplesOf(one, who, metric)) + noiseOf(samplesOf(one, OURS, metric));
-    return faster > 1 + noise ? [{ who, metric, faster, smaller }] : [];
+    return faster > 1 + noise ? [{ who, metric, faster }] : [];
   });
+}
+
+function peersIn({ figures }: MeasuredCase): string[] {
+  return [...new Set(figures.map(({ who }) => who))].filter((who) => who !== OURS);
 }

@@ -9,7 +9,7 @@ export interface Row {
   readonly about: string;
   readonly peers: readonly PeerName[];
   readonly columns: readonly Column[];
-  /** Where it is clear what better means: at no point may a peer be both faster and smaller at an equal similarity. */
+  /** What is compared: at no point may a peer be both faster and smaller at an equal similarity. */
   readonly front?: Front;
   /** Names of cases, in the order of measuring. */
   readonly cases: readonly string[];
@@ -30,7 +30,8 @@ export interface Column {
 export interface Front {
   /** Every one of them is a point where speed is compared. */
   readonly speed: { readonly metrics: readonly string[]; readonly better: 'more' | 'less' };
-  readonly size: string;
+  /** Absent where all write the same. */
+  readonly size?: string;
   /** A score: higher is nearer to the input. Without one, `remarks` tell what is not equal. */
   readonly similarity?: string;
 }

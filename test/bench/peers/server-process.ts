@@ -33,10 +33,13 @@ export async function startServerProcess({ who, file, args, env = {}, isUp }: Pr
   ended.catch(() => undefined);
   const pids = (): readonly number[] => treeOf(child.pid ?? 0);
   const stop = async (): Promise<void> => {
-    for (const pid of pids().toReversed()) process.kill(pid, 'SIGTERM');
+    const tree = pids();
+    for (const pid of tree.toReversed()) process.kill(pid, 'SIGTERM');
     const hangs = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
     await ended;
     clearTimeout(hangs);
+    // A LibreOffice survives its server.
+    for (const pid of tree) endIfRunning(pid);
   };
   const giveUpAt = performance.now() + START_MS;
   while (!(await isUp().catch(() => false))) {
@@ -48,6 +51,14 @@ export async function startServerProcess({ who, file, args, env = {}, isUp }: Pr
     await delay(LOOK_EVERY_MS);
   }
   return { pids, stop };
+}
+
+function endIfRunning(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
 }
 
 export async function freePort(): Promise<number> {

@@ -45,9 +45,7 @@ describe('bitRateWarnings', () => {
     expect(bitRateWarnings(audio('mp3', 44_100, 2), 321)).toEqual([expect.stringContaining('320')]);
   });
 
-  it('refuses a rate below the lowest', () => {
-    expect(() => bitRateWarnings(audio('vorbis', 44_100, 2), 44)).toThrow(
-      expect.objectContaining({ code: 'invalid_options', param: 'audio.bitrate_kbps' }),
-    );
+  it('returns the lowest rate in place of a lower one', () => {
+    expect(bitRateWarnings(audio('vorbis', 44_100, 2), 44)).toEqual([expect.stringContaining('45')]);
   });
 });

@@ -1,5 +1,4 @@
 /** The bit rates that each audio encoder supports. */
-import { MediaError } from '#crds/contract/media-error.ts';
 import type { AudioCodec } from '#worker-image/engine/media/audio-codec.ts';
 
 /** Range of bit rates in bits per second, both ends included. */
@@ -48,21 +47,15 @@ export function bitRateRange({ codec, sampleRate, channels }: EncodedAudio): Bit
   return sampleRate < MPEG1_HZ ? { lowest: 8000, highest: 160_000 } : { lowest: 32_000, highest: 320_000 };
 }
 
-/**
- * Returns a warning when the requested bit rate is above the encoder's highest, which is then used.
- * @throws MediaError invalid_options for a rate below the lowest one.
- */
+/** Returns a warning when the requested bit rate is outside of the encoder's range, whose nearest end is then used. */
 export function bitRateWarnings(audio: EncodedAudio, kbps: number | null): string[] {
   if (kbps === null) return [];
   const { lowest, highest } = bitRateRange(audio);
   const { codec, sampleRate, channels } = audio;
   const where = `${codec} at ${sampleRate} Hz with ${channels === 1 ? 'one channel' : `${channels} channels`}`;
   if (kbps * 1000 < lowest) {
-    throw new MediaError(
-      'invalid_options',
-      `${where} supports at least ${Math.ceil(lowest / 1000)} kbit/s, not ${kbps}. Choose a higher bit rate, one channel, a lower sample rate or another format.`,
-      { param: 'audio.bitrate_kbps' },
-    );
+    const advice = 'A lower sample rate or one channel allows less.';
+    return [`${where} supports at least ${lowest / 1000} kbit/s, which was used instead of ${kbps}. ${advice}`];
   }
   if (kbps * 1000 <= highest) return [];
   return [`${where} supports at most ${highest / 1000} kbit/s, which was used instead of ${kbps}.`];

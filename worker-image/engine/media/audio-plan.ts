@@ -41,7 +41,7 @@ export interface AudioPlan {
 
 /**
  * Returns the plan for compressing. The stream is copied when encoding it again would not reduce its bit rate.
- * @throws MediaError invalid_options for a sample rate or bit rate that the output does not support, processing_failed
+ * @throws MediaError invalid_options for a sample rate that the output does not support, processing_failed
  *   without an audio track.
  */
 export function planCompress(probe: Probe, options: AudioOptions): AudioPlan {

@@ -10,7 +10,8 @@ Standard output: the line "ready" once the job runs, then a response per line, a
 "stderr": ""}. Exit codes: 0 the output is stored; 1 it is not; 128 + n the process was ended by signal n.
 
 FACTORY in the environment names the kind of the first document. An empty one is opened and closed while no document has
-come, so that LibreOffice has loaded the code and the fonts of that kind. Otherwise this process opens no document.
+come, so that LibreOffice has loaded the code and the fonts of that kind. Otherwise this process opens no
+document, unless it cannot fork: then it converts one and ends.
 """
 import ctypes
 import json
@@ -71,9 +72,8 @@ class ConvertDocument(unohelper.Base, XJob, XCallback):
         except BaseException:
             traceback.print_exc()
         finally:
-            sys.stderr.flush()
             # A shutdown writes settings and frees memory for a tenth of a conversion's time.
-            os._exit(0)
+            exit_at_once(0)
 
     def serve(self):
         self.threads = count_threads()
@@ -128,8 +128,7 @@ class ConvertDocument(unohelper.Base, XJob, XCallback):
                 os.dup2(null, standard)
             code = self.run_here(*request)
         finally:
-            sys.stderr.flush()
-            os._exit(code)
+            exit_at_once(code)
 
     def run_here(self, directory, _factory, *conversion):
         try:
@@ -199,6 +198,14 @@ class ConvertDocument(unohelper.Base, XJob, XCallback):
         return manager.createInstanceWithContext(service, self.context)
 
 
+def exit_at_once(code):
+    """Exits even if standard error, which documents share, was closed by one of them."""
+    try:
+        sys.stderr.flush()
+    finally:
+        os._exit(code)
+
+
 def respond(code):
     os.write(1, json.dumps({"exitCode": code, "stdout": "", "stderr": ""}).encode() + b"\n")
 
@@ -219,7 +226,11 @@ def fork():
 
 
 def end_descendants():
-    """Ends what a document's process has started: this process is the parent of what is left."""
+    """Ends what a document's process has started: this process is the parent of what is left.
+
+    Raises OSError where a sandbox hides it, as Landlock does: then this process ends without a response, and its owner
+    ends everything.
+    """
     while True:
         try:
             if os.waitpid(-1, os.WNOHANG)[0] == 0:
@@ -274,7 +285,7 @@ def properties(**values):
 def remove_socket_files():
     """Removes the name in /tmp on which LibreOffice listens for a second start of itself: it is left by os._exit."""
     try:
-        with open("/proc/net/unix", encoding="utf-8") as file:
+        with open("/proc/net/unix", encoding="utf-8", errors="replace") as file:
             names = {int(row[6]): row[7] for row in map(str.split, file) if len(row) > 7 and row[6].isdigit()}
         for descriptor in os.listdir("/proc/self/fd"):
             path = names.get(socket_inode(descriptor))

@@ -1,5 +1,5 @@
 /** Runs each conversion in its own LibreOffice process and profile: two processes on one profile lose files. */
-import { link, mkdir, stat, symlink } from 'node:fs/promises';
+import { link, mkdir, rm, stat, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { EngineDeps } from '#worker-image/engine/handler.ts';
@@ -7,6 +7,7 @@ import { writeHardenedProfile } from '#worker-image/engine/office/hardened-profi
 import { runOfficeProgram } from '#worker-image/engine/office/office-program.ts';
 import type { OfficeKind } from '#worker-image/engine/office/office-filters.ts';
 import { convertDocument, startOffice } from '#worker-image/engine/office/start-office.ts';
+import type { ToolResult } from '#worker-image/tools/run-command.ts';
 
 interface LibreOfficeRun {
   readonly kind: OfficeKind;
@@ -33,15 +34,17 @@ interface ConversionFiles {
   readonly output: string;
 }
 
-/** Converts a document. Returns null when LibreOffice wrote none, which its exit code does not indicate. */
+/** Converts a document. Returns null when LibreOffice wrote none, which the exit code of its command line does not indicate. */
 export async function runLibreOffice(deps: EngineDeps, conversion: LibreOfficeRun): Promise<LibreOfficeOutput | null> {
   const { directory, extension, target } = conversion;
   const folder = join(directory, 'converted');
   const files = { source: join(directory, `document.${extension}`), output: join(folder, `document.${target}`) };
   await mkdir(folder);
   await link(conversion.path, files.source).catch(() => symlink(conversion.path, files.source));
-  const isServed = await sendToOffice(deps, conversion, files);
-  if (!isServed) await runOfficeProgram(deps, directory, await argumentsOf(conversion, files));
+  const served = await sendToOffice(deps, conversion, files);
+  // What it wrote before it failed is no document.
+  if (served?.exitCode !== 0) await rm(files.output, { force: true });
+  if (served === null) await runOfficeProgram(deps, directory, await argumentsOf(conversion, files));
   const made = await stat(files.output).then(
     (file) => file.isFile(),
     () => false,
@@ -49,15 +52,19 @@ export async function runLibreOffice(deps: EngineDeps, conversion: LibreOfficeRu
   return made ? { path: files.output, directory: folder } : null;
 }
 
-/** Converts by the process that was started ahead, otherwise by a new one. Returns false when neither can. */
-async function sendToOffice(deps: EngineDeps, conversion: LibreOfficeRun, files: ConversionFiles): Promise<boolean> {
+/** Converts by the process that was started ahead, otherwise by a new one. Returns null when neither can. */
+async function sendToOffice(
+  deps: EngineDeps,
+  conversion: LibreOfficeRun,
+  files: ConversionFiles,
+): Promise<ToolResult | null> {
   const { directory: folder, kind, importFilter, exportFilter } = conversion;
   const office = deps.prepared ?? (await startOffice(deps.run, { folder, kind: null }));
-  if (office === null) return false;
+  if (office === null) return null;
   const urls = { source: pathToFileURL(files.source).href, output: pathToFileURL(files.output).href };
   const filters = { import: importFilter, export: exportFilter };
   try {
-    return (await convertDocument(office, { folder, kind, urls, filters }, deps.signal)) !== null;
+    return await convertDocument(office, { folder, kind, urls, filters }, deps.signal);
   } finally {
     if (office !== deps.prepared) await office.end();
   }

@@ -1,6 +1,7 @@
 /**
  * Starts the LibreOffice process from which a process is forked for each document (`convert-document.py`, for which
- * LibreOffice needs the package python3-uno). It opens no document itself.
+ * LibreOffice needs the package python3-uno). It opens none itself unless it cannot
+ * fork: then it converts one and ends.
  *
  *   starting ─→ idle ⇄ running a conversion ─→ ended
  *       ╲→ ended, cannot run the script: callers use the command line

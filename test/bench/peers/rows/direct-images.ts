@@ -16,6 +16,8 @@ interface PictureCase {
   readonly picture: 'mountains.jpg' | 'sunset.jpg' | 'screen.png' | 'moving.gif';
   readonly format: ImageWish['format'];
   readonly side?: number;
+  /** The service's `image.quality`, 75 by default. */
+  readonly quality?: number;
   readonly callers: readonly number[];
 }
 
@@ -47,6 +49,13 @@ const CASES: Readonly<Record<string, PictureCase>> = {
   '1-megapixel screenshot, png': { picture: 'screen.png', format: 'png', callers: ALL_CALLERS },
   '1-megapixel screenshot, webp': { picture: 'screen.png', format: 'webp', callers: ALL_CALLERS },
   'animation of 20 frames, gif': { picture: 'moving.gif', format: 'gif', callers: ALL_CALLERS },
+  // As the peers write it by default.
+  'animation of 20 frames, gif, every pixel kept': {
+    picture: 'moving.gif',
+    format: 'gif',
+    quality: 100,
+    callers: [1, 4, 16],
+  },
   'animation of 20 frames, webp': { picture: 'moving.gif', format: 'webp', callers: ALL_CALLERS },
 };
 const SECONDS = 2;
@@ -58,7 +67,7 @@ const FRAMES = { count: 20, width: 480, height: 320, step: 12 } as const;
 export const directImages: Row = {
   title: 'Images in one request',
   about: `One server each, on loopback, on all cores; callers send the next request as soon as they have the response. Seconds count from the
-first response of the last caller on. The service receives the file over HTTPS and uses its default quality (\`image.quality\` 75), in a process that opens files of one account only. thumbor
+first response of the last caller on. The service receives the file over HTTPS and uses its default quality (\`image.quality\` 75; 100 where every pixel is kept), in a process that opens files of one account only. thumbor
 and ipx read the file from a folder, a fastify server around sharp receives it as the body, all over plain http. For jpg,
 webp and avif their quality number is the lowest with which the result is as similar to the input (SSIMULACRA2) as the service's;
 everything else is their default. Memory and CPU time are those at ${MEMORY_CALLERS} callers: memory of all processes that the image passes
@@ -127,12 +136,19 @@ async function measureCase(
 ): Promise<Omit<CaseFigures, 'name'>> {
   const samples = new Samples();
   const remarks: Record<string, string> = {};
-  const { picture, format, side, callers } = one;
-  const plain: ImageWish = { file: picture, bytes, format, ...(side === undefined ? {} : { side }) };
+  const { picture, format, side, quality: ownQuality, callers } = one;
+  const plainFor = ({ who }: ImageServer): ImageWish => ({
+    file: picture,
+    bytes,
+    format,
+    ...(side === undefined ? {} : { side }),
+    ...(ownQuality === undefined || who !== OURS ? {} : { quality: ownQuality }),
+  });
   const wishes = new Map<ImageServer, ImageWish>();
   let wanted = 0;
   for (const server of servers) {
     bench.say(`${name}: ${server.who} is tuned`);
+    const plain = plainFor(server);
     try {
       const guess = guesses.of(`${name}, ${server.who}`);
       const found = await tune(server, { plain, similarity, guess, wanted: server.who === OURS ? null : wanted });

@@ -37,6 +37,7 @@ caller, with the same engine process for the file, and nothing else.`,
     },
     { title: `ms p50 / p99, ${callers} at once`, metrics: [`p50 at ${callers}`, `p99 at ${callers}`], digits: 0 },
   ]),
+  front: { speed: { metrics: CALLERS.map((callers) => `per second at ${callers}`), better: 'more' } },
   cases: [NAME],
   measure,
 };

@@ -33,6 +33,7 @@ the servers: of the whole service, and of unoserver. Memory is that of the proce
     { title: `MiB, ${AT_ONCE} at once`, metrics: ['memory'], digits: 0 },
     { title: 'bytes', metrics: ['bytes'], digits: 0 },
   ],
+  front: { speed: { metrics: ['alone', 'together'], better: 'less' } },
   cases: ['docx of 20 pages', 'xlsx of 2,000 rows', 'pptx of 20 slides'],
   measure,
 };

@@ -28,6 +28,7 @@ export const tables: Row = {
     { title: 'MiB', metrics: ['memory'], digits: 0, ratio: true },
     { title: 'bytes', metrics: ['bytes'], digits: 0 },
   ],
+  front: { speed: { metrics: ['seconds'], better: 'less' } },
   cases: Object.keys(CASES),
   measure,
 };

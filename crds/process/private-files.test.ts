@@ -3,13 +3,8 @@ import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  isEmptyDirectory,
-  openDirectory,
-  pathIn,
-  removeContents,
-  removeDirectory,
-} from '#worker-image/sandbox/private-files.ts';
+import { makeDeepDirectory } from '#test/support/make-deep-directory.ts';
+import { isEmptyDirectory, openDirectory, pathIn, removeContents, removeTree } from '#crds/process/private-files.ts';
 
 let folder: string;
 let own: string;
@@ -74,11 +69,24 @@ describe('removeContents', () => {
   });
 });
 
-describe('removeDirectory', () => {
+describe('removeTree', () => {
   it('removes a directory with its content, and accepts a missing one', async () => {
     await writeFile(join(own, 'file'), '');
-    await removeDirectory(own);
+    await removeTree(own);
     expect(existsSync(own)).toBe(false);
-    await removeDirectory(own);
+    await removeTree(own);
+  });
+
+  it('removes a file', async () => {
+    await writeFile(join(own, 'file'), '');
+    await removeTree(join(own, 'file'));
+    expect(await readdir(own)).toEqual([]);
+  });
+
+  it('removes directories deeper than a path may be long, without rights', async () => {
+    makeDeepDirectory(own);
+    await chmod(own, 0o300);
+    await removeTree(own);
+    expect(existsSync(own)).toBe(false);
   });
 });

@@ -1,7 +1,8 @@
 /**
  * Files in a directory that an engine process may write to while its owner reads there. The owner holds the
  * directory open and reaches each name through that descriptor, without following links: whatever the process
- * renames or replaces, the owner never leaves the directory.
+ * renames or replaces, the owner never leaves the directory. Neither modes nor the depth of its directories keep the
+ * owner from removing them, as they do with `rm`.
  */
 import { randomUUID } from 'node:crypto';
 import { chmodSync, constants, lstatSync, opendirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
@@ -45,6 +46,7 @@ export function isEmptyDirectory(directory: Descriptor): boolean {
  */
 export async function removeContents(directory: Descriptor, maxEntries = Infinity): Promise<boolean> {
   const budget = { left: maxEntries };
+  makeReadable(directory);
   for (;;) {
     const found = await eachEntry(directory, budget, (name) => removeEntry(directory, name, budget));
     if (found === 0) return true;
@@ -52,13 +54,12 @@ export async function removeContents(directory: Descriptor, maxEntries = Infinit
   }
 }
 
-/** Removes a directory that no process writes to any more, with its content. Does nothing when it is missing. */
-export async function removeDirectory(path: string): Promise<void> {
-  try {
-    using directory = openDirectory(path);
-    await removeContents(directory);
-  } catch (error) {
-    return void ignoring(error, ['ENOENT']);
+/** Removes a file, or a directory that no process writes to any more, with its content. Does nothing when it is missing. */
+export async function removeTree(path: string): Promise<void> {
+  if (await unlinked(path)) return;
+  {
+    using directory = openReadable(path);
+    if (directory !== null) await removeContents(directory);
   }
   attempt(() => rmdirSync(path), ['ENOENT']);
 }
@@ -118,11 +119,15 @@ const REPLACED: readonly string[] = ['ENOENT', 'EISDIR', 'EPERM'];
 function openReadable(path: string): Descriptor | null {
   try {
     using named = new Descriptor(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-    if ((named.stat().mode & OWNER_ONLY) !== OWNER_ONLY) chmodSync(named.path, OWNER_ONLY);
+    makeReadable(named);
     return new Descriptor(named.path, O_RDONLY | O_DIRECTORY);
   } catch (error) {
     return ignoring(error, ['ENOENT', 'ENOTDIR', 'ELOOP']);
   }
+}
+
+function makeReadable(directory: Descriptor): void {
+  if ((directory.stat().mode & OWNER_ONLY) !== OWNER_ONLY) chmodSync(directory.path, OWNER_ONLY);
 }
 
 /** Calls the function, and ignores an error with one of the codes. */
