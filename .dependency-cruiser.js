@@ -97,7 +97,7 @@ export default {
           '\\.test\\.ts$',
           '^worker-image/tools/run-command\\.ts$',
           '^worker-image/sandbox/(engine-process|spawn-engine)\\.ts$',
-          '^controller/(local-process|try-isolation)\\.ts$',
+          '^controller/(local-process|spawn-worker|try-isolation)\\.ts$',
           '^api/embedded/(run-service|system-process|node-process|warm-code-cache)\\.ts$',
         ],
       },

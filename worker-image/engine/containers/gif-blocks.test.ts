@@ -15,6 +15,13 @@ describe('gifBlocks', () => {
     expect([found[0]?.start, found.at(-1)?.end]).toEqual([endOfScreen(file), file.length - 1]);
   });
 
+  it('yields adjacent padding as one block', () => {
+    const file = writeGif({ width: 2, height: 2, colors: COLORS, blocks: [Buffer.alloc(1000)], frames: [FRAME] });
+    const [padding, ...others] = gifBlocks(file);
+    expect(padding).toEqual({ kind: 'padding', start: endOfScreen(file), end: endOfScreen(file) + 1000 });
+    expect(others.map(({ kind }) => kind)).toEqual(['control', 'image']);
+  });
+
   it('refuses a frame that is truncated', () => {
     const file = writeGif({ width: 2, height: 2, colors: COLORS, frames: [FRAME] });
     expect(() => [...gifBlocks(file.subarray(0, -3))]).toThrow('a block is truncated');

@@ -13,7 +13,7 @@ export interface GifBlock {
 export const GIF_TRAILER = 0x3b;
 const EXTENSION = 0x21;
 const IMAGE = 0x2c;
-/** End of a list of sub-blocks. Some encoders write one more after an image, which decoders skip. */
+/** End of a list of sub-blocks. Some encoders write more of them after an image, which decoders skip. */
 const TERMINATOR = 0;
 const EXTENSION_KINDS: Readonly<Record<number, GifBlockKind>> = {
   0x01: 'text',
@@ -54,7 +54,7 @@ export function* gifBlocks(file: Buffer): Generator<GifBlock> {
 }
 
 function readBlock(file: Buffer, start: number): GifBlock {
-  if (file[start] === TERMINATOR) return { kind: 'padding', start, end: start + 1 };
+  if (file[start] === TERMINATOR) return { kind: 'padding', start, end: endOfPadding(file, start) };
   if (file[start] === EXTENSION) {
     const kind = EXTENSION_KINDS[file[start + 1] ?? 0] ?? 'other';
     return { kind, start, end: endOfSubBlocks(file, start + 2) };
@@ -64,6 +64,12 @@ function readBlock(file: Buffer, start: number): GifBlock {
   }
   const codeSize = start + IMAGE_HEADER_BYTES + colorTableBytes(file[start + 9] ?? 0);
   return { kind: 'image', start, end: endOfSubBlocks(file, codeSize + 1) };
+}
+
+function endOfPadding(file: Buffer, start: number): number {
+  let end = start;
+  while (file[end] === TERMINATOR) end += 1;
+  return end;
 }
 
 function endOfSubBlocks(file: Buffer, start: number): number {

@@ -13,6 +13,7 @@ import { readGifFrames, shownFrames } from '#worker-image/engine/containers/gif-
 
 /** Byte of an image that its height begins at. */
 const HEIGHT_AT = 7;
+const MAX_FRAMES = 3;
 const COLORS = ['ff0000', '00ff00', '0000ff', 'ffffff'];
 const LETTERS: Readonly<Record<string, string>> = {
   ff0000ff: 'r',
@@ -50,14 +51,14 @@ function letters(shown: Buffer): string {
 /** Returns each frame as letters, a row after the other. */
 function framesOf(file: Buffer): string[] {
   const found: string[] = [];
-  for (const shown of shownFrames(file, readGifFrames(file))) found.push(letters(shown));
+  for (const shown of shownFrames(file, readGifFrames(file, MAX_FRAMES))) found.push(letters(shown));
   return found;
 }
 
 describe('readGifFrames', () => {
   it('reads size, loop, delays, disposals and places', () => {
     const frames = [whole(0, { delay: 7, disposal: 2 }), dot(1, { isInterlaced: true, isControlled: false })];
-    expect(readGifFrames(gifOf(frames, { loop: 5, blocks: [COMMENT_BLOCK] }))).toMatchObject({
+    expect(readGifFrames(gifOf(frames, { loop: 5, blocks: [COMMENT_BLOCK] }), MAX_FRAMES)).toMatchObject({
       width: 3,
       height: 2,
       loop: 5,
@@ -69,12 +70,13 @@ describe('readGifFrames', () => {
   });
 
   it('reads that no loop is named, and an endless one', () => {
-    expect(readGifFrames(gifOf([whole(0)])).loop).toBeNull();
-    expect(readGifFrames(gifOf([whole(0)], { loop: 0 })).loop).toBe(0);
+    expect(readGifFrames(gifOf([whole(0)]), MAX_FRAMES).loop).toBeNull();
+    expect(readGifFrames(gifOf([whole(0)], { loop: 0 }), MAX_FRAMES).loop).toBe(0);
   });
 
   it.each([
     ['no frame', gifOf([])],
+    ['more frames than expected', gifOf([0, 1, 2, 3].map((index) => whole(index)))],
     ['a text block', gifOf([whole(0)], { blocks: [TEXT_BLOCK] })],
     ['a frame beyond the screen', gifOf([whole(0), dot(1, { left: 3 })])],
     ['a disposal of 4', gifOf([whole(0, { disposal: 4 })])],
@@ -85,7 +87,7 @@ describe('readGifFrames', () => {
     ],
     ['a truncated frame', gifOf([whole(0)]).subarray(0, -4)],
   ])('refuses a file with %s', (_what, file) => {
-    expect(() => readGifFrames(file)).toThrow('The GIF');
+    expect(() => readGifFrames(file, MAX_FRAMES)).toThrow('The GIF');
   });
 });
 
@@ -122,7 +124,7 @@ describe('shownFrames', () => {
     const size = { width: 320, height: 240 };
     const raw = { ...size, channels: 3 } as const;
     const file = await sharp(photoLike(size), { raw }).gif().toBuffer();
-    const [shown] = shownFrames(file, readGifFrames(file));
+    const [shown] = shownFrames(file, readGifFrames(file, MAX_FRAMES));
     expect(shown?.equals(await sharp(file).ensureAlpha().raw().toBuffer())).toBe(true);
   });
 });

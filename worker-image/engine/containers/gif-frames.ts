@@ -49,9 +49,10 @@ const LOOP_BYTES = 19;
 /**
  * Reads the frames without their pixels.
  * @throws MediaError processing_failed for a broken file. @throws Error for a file that browsers show in different ways: with
- * text blocks, frames beyond the screen, no colors or an unknown disposal.
+ * text blocks, frames beyond the screen, no colors or an unknown disposal. @throws Error for more frames than `maxFrames`: a
+ * file may hold millions of empty ones.
  */
-export function readGifFrames(file: Buffer): GifAnimation {
+export function readGifFrames(file: Buffer, maxFrames: number): GifAnimation {
   const colorTable = file.subarray(SCREEN_AT.colors, endOfScreen(file));
   const screen = { width: file.readUInt16LE(SCREEN_AT.width), height: file.readUInt16LE(SCREEN_AT.height) };
   const frames: GifFrame[] = [];
@@ -63,6 +64,7 @@ export function readGifFrames(file: Buffer): GifAnimation {
     if (kind === 'control') control = block;
     if (kind === 'application') loop = readLoop(block) ?? loop;
     if (kind !== 'image') continue;
+    if (frames.length === maxFrames) throw new Error(`The GIF has more than ${maxFrames} frames.`);
     frames.push(readFrame(block, { screen, colorTable, control, start }));
     control = null;
   }

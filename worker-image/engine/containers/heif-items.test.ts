@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { readBoxes, readItemProperties, readItems } from '#worker-image/engine/containers/heif-items.ts';
+import {
+  readBoxes,
+  readItemProperties,
+  readItems,
+  verifyLocations,
+} from '#worker-image/engine/containers/heif-items.ts';
 
 const bytes = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', ''), 'hex');
 
@@ -78,11 +83,30 @@ describe('readItems', () => {
   it.each<readonly [string, Buffer]>([
     ['locations that claim 65,535 items', meta(NAMES, box('iloc', '00000000 4400 ffff'))],
     ['an item that claims 65,535 extents', meta(NAMES, box('iloc', '00000000 4400 0001 0001 0000 ffff'))],
+    ['extents without offset and length', meta(NAMES, box('iloc', '00000000 0000 0001 0001 0000 0001'))],
     ['a truncated reference', meta(box('iref', '00000000', box('thmb', '0002 ffff 0001')))],
     ['a box longer than its container', meta(Buffer.concat([bytes('000000ff'), Buffer.from('iinf')]))],
     ['a name longer than its list', meta(box('iinf', '00000000 0001', 'ffffffff', Buffer.from('infe')))],
   ])('refuses a file with %s', (_what, file) => {
     expect(() => readItems(file, whole(file))).toThrow(damaged);
+  });
+});
+
+describe('verifyLocations', () => {
+  const extents = (count: number): Buffer =>
+    Buffer.concat([bytes('00000000 4400 0001 0001 0000'), Buffer.from([0, count]), Buffer.alloc(count * 8)]);
+
+  it('accepts an item with 32 extents', () => {
+    expect(() => verifyLocations(extents(32))).not.toThrow();
+  });
+
+  it.each<readonly [string, Buffer, string]>([
+    ['an item with 33 extents', extents(33), '33 extents'],
+    ['extents without offset and length', bytes('00000000 0000 0001 0001 0000 0001'), 'no width'],
+    ['a truncated table', extents(32).subarray(0, -1), 'truncated'],
+  ])('refuses %s', (_what, table, reason) => {
+    expect(() => verifyLocations(table)).toThrow(damaged);
+    expect(() => verifyLocations(table)).toThrow(reason);
   });
 });
 

@@ -57,7 +57,7 @@ export function readItems(file: Buffer, meta: Pick<IsoBox, 'body' | 'end'>): Ite
   const child = (type: string): IsoBox | undefined => boxes.find((box) => box.type === type);
   const names = child('iinf');
   const locationTable = child('iloc');
-  try {
+  return refuseTruncated(() => {
     const locations =
       locationTable === undefined ? new Map<number, Extent[]>() : readLocations(file, locationTable, child('idat'));
     const items = names === undefined ? [] : readNames(file, names);
@@ -66,6 +66,20 @@ export function readItems(file: Buffer, meta: Pick<IsoBox, 'body' | 'end'>): Ite
       references: readReferences(file, child('iref')),
       properties: readProperties(file, child('iprp')),
     };
+  });
+}
+
+/**
+ * Verifies that each item has few extents, and that each extent takes bytes of the table.
+ * @param table Content of an `iloc` box. @throws MediaError processing_failed otherwise, and when the table is truncated.
+ */
+export function verifyLocations(table: Buffer): void {
+  refuseTruncated(() => readLocations(table, { body: 0 }, undefined));
+}
+
+function refuseTruncated<Result>(read: () => Result): Result {
+  try {
+    return read();
   } catch (error) {
     if (error instanceof RangeError) throw brokenFile('HEIF', 'a table of items is truncated');
     throw error;
@@ -174,9 +188,15 @@ interface ExtentLayout {
   readonly end: number;
 }
 
+/** Maximum number of extents of an item, as in libheif. */
+const MAX_EXTENTS = 32;
+
 function readExtents(reader: TableReader, { base, indexBytes, offsetBytes, lengthBytes, end }: ExtentLayout): Extent[] {
   const extents: Extent[] = [];
-  for (let left = reader.take(2); left > 0; left -= 1) {
+  const count = reader.take(2);
+  if (count > MAX_EXTENTS) throw brokenFile('HEIF', `an item has ${count} extents, of which ${MAX_EXTENTS} are read`);
+  if (count > 0 && indexBytes + offsetBytes + lengthBytes === 0) throw brokenFile('HEIF', 'its extents have no width');
+  for (let left = count; left > 0; left -= 1) {
     reader.take(indexBytes);
     const start = base + reader.take(offsetBytes);
     extents.push({ start, end: Math.min(end, start + reader.take(lengthBytes)) });
@@ -184,7 +204,7 @@ function readExtents(reader: TableReader, { base, indexBytes, offsetBytes, lengt
   return extents;
 }
 
-function readLocations(file: Buffer, iloc: IsoBox, idat: IsoBox | undefined): Map<number, Extent[]> {
+function readLocations(file: Buffer, iloc: Pick<IsoBox, 'body'>, idat: IsoBox | undefined): Map<number, Extent[]> {
   const version = file[iloc.body] ?? 0;
   const reader = cursor(file, iloc.body + FULL_BOX);
   const sizes = reader.take(2);

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { fileReaderOf } from '#test/fixtures/memory-file-reader.ts';
-import { countItems, countSequenceFrames, isLimitedRangeGray } from '#worker-image/engine/containers/heif-structure.ts';
+import {
+  countItems,
+  countSequenceFrames,
+  isLimitedRangeGray,
+  verifyItemLocations,
+} from '#worker-image/engine/containers/heif-structure.ts';
 
 function box(type: string, ...content: readonly (Buffer | string)[]): Buffer {
   const body = Buffer.concat(content.map((part) => (typeof part === 'string' ? Buffer.from(part, 'hex') : part)));
@@ -20,6 +25,31 @@ describe('countItems', () => {
     ['a file without a list', meta(), 0],
   ])('counts %s', async (_what, bytes, count) => {
     expect(await countItems(fileReaderOf(bytes))).toBe(count);
+  });
+});
+
+describe('verifyItemLocations', () => {
+  const one = '0001000000010000000000000000';
+
+  it('accepts one extent of each item', async () => {
+    await expect(
+      verifyItemLocations(fileReaderOf(meta(box('iloc', '0000000044000001', one)))),
+    ).resolves.toBeUndefined();
+  });
+
+  it.each([
+    ['no table', meta(), 'no table'],
+    [
+      'a second table without widths',
+      meta(box('iloc', '0000000044000001', one), box('iloc', '0000000000000001', one)),
+      'no width',
+    ],
+    ['more extents than its table has bytes', meta(box('iloc', '0000000044000001', one.slice(0, 14))), 'truncated'],
+  ])('refuses a file with %s', async (_what, bytes, reason) => {
+    await expect(verifyItemLocations(fileReaderOf(bytes))).rejects.toMatchObject({
+      code: 'processing_failed',
+      message: expect.stringContaining(reason),
+    });
   });
 });
 

@@ -1,6 +1,8 @@
 /** Facts of HEIC and AVIF files from their boxes. */
 import type { FileReader } from '#worker-image/engine/containers/file-reader.ts';
 import { isLimitedRangeStill } from '#worker-image/engine/containers/av1-sequence.ts';
+import { brokenFile } from '#worker-image/engine/containers/broken-file.ts';
+import { verifyLocations } from '#worker-image/engine/containers/heif-items.ts';
 import { readFileBoxes, readBoxesByPath } from '#worker-image/engine/containers/iso-boxes.ts';
 
 /** Returns the number of samples of the first track; 0 without one. Source: ISO/IEC 14496-12, 8.7.3. */
@@ -16,6 +18,22 @@ export async function countItems(file: FileReader): Promise<number> {
   const bytes = list === undefined ? Buffer.alloc(0) : await file.read(list.body, 8);
   if (bytes.length < 8) return 0;
   return bytes[0] === 0 ? bytes.readUInt16BE(4) : bytes.readUInt32BE(4);
+}
+
+/** Maximum length of a table of locations that is read, in bytes: of 4,096 items with 32 extents of 24 bytes, and more. */
+const MAX_LOCATION_BYTES = 4 * 1024 ** 2;
+
+/**
+ * Verifies the locations of items, of which libheif without limits reads as many as a file claims. Source: ISO/IEC 14496-12,
+ * 8.11.3. @throws MediaError processing_failed without a table, for a truncated one, and for extents that are too many or take
+ * no bytes.
+ */
+export async function verifyItemLocations(file: FileReader): Promise<void> {
+  const tables = await readBoxesByPath(file, ['meta', 'iloc']);
+  if (tables.length === 0) throw brokenFile('HEIF', 'it has no table of locations');
+  for (const { body, end } of tables) {
+    verifyLocations(await file.read(body, Math.min(end - body, MAX_LOCATION_BYTES)));
+  }
 }
 
 /** Bytes of `av1C` before the units of the bit stream, and with as much of these as a sequence header takes. */

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { writeTiff } from '#test/fixtures/write-tiff.ts';
-import { numbersOf, openTiff, readDirectories } from '#worker-image/engine/containers/tiff-in-memory.ts';
+import {
+  numbersOf,
+  openTiff,
+  readDirectories,
+  readFirstDirectory,
+} from '#worker-image/engine/containers/tiff-in-memory.ts';
 
 const HEADER = Buffer.from('II*\0\x08\0\0\0', 'latin1');
 
@@ -20,6 +25,18 @@ function page(change: (bytes: Buffer) => unknown): Buffer {
   const bytes = Buffer.from(PAGE);
   change(bytes);
   return bytes;
+}
+
+/** Returns directories, each of which begins inside the one before. */
+function overlapping(directories: number, entries: number): Buffer {
+  const file = Buffer.alloc(HEADER.length + directories * 12 + 2 + entries * 12 + 4);
+  HEADER.copy(file);
+  for (let page = 0; page < directories; page += 1) {
+    const at = HEADER.length + page * 12;
+    file.writeUInt16LE(entries, at);
+    file.writeUInt32LE(page + 1 < directories ? at + 12 : 0, at + 2 + entries * 12);
+  }
+  return file;
 }
 
 /** BigTIFF, big-endian: one directory with one entry of two LONG8 numbers, outside of it. */
@@ -63,8 +80,21 @@ describe('readDirectories', () => {
     ['values beyond the end', page((bytes) => bytes.writeUInt32LE(PAGE.length - 11, OFFSET)), 'tag 273'],
     ['more values than bytes', page((bytes) => bytes.writeUInt32LE(0xffff_ffff, COUNT)), 'tag 273'],
     ['a page that links to itself', page((bytes) => bytes.writeUInt32LE(8, LINK)), 'cycle'],
+    ['pages that overlap', overlapping(10, 200), 'overlap'],
   ])('refuses %s', (_what, bytes, reason) => {
     expect(() => readDirectories(openTiff(bytes))).toThrow(expect.objectContaining({ code: 'processing_failed' }));
     expect(() => readDirectories(openTiff(bytes))).toThrow(reason);
+  });
+});
+
+describe('readFirstDirectory', () => {
+  it('returns the first page, whatever follows', () => {
+    const tiff = openTiff(page((bytes) => bytes.writeUInt32LE(0xffff_fff0, LINK)));
+    expect(readFirstDirectory(tiff)?.entries.map(({ tag }) => tag)).toEqual([256, 273]);
+    expect(() => readDirectories(tiff)).toThrow('directory');
+  });
+
+  it('returns null for a structure without a page', () => {
+    expect(readFirstDirectory(openTiff(page((bytes) => bytes.writeUInt32LE(0, 4))))).toBeNull();
   });
 });

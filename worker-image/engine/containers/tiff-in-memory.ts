@@ -43,19 +43,32 @@ export function openTiff(file: Buffer): Tiff {
   };
 }
 
-/** Returns the chain of pages. @throws MediaError processing_failed when it leaves the file or has a cycle. */
+/** Returns the chain of pages. @throws MediaError processing_failed when it leaves the file, has a cycle or overlaps. */
 export function readDirectories(tiff: Tiff): TiffDirectory[] {
   const found: TiffDirectory[] = [];
   const seen = new Set<number>();
-  let at = tiff.number(tiff.coding.firstLinkAt, tiff.coding.offsetBytes);
+  let bytes = 0;
+  let at = firstLink(tiff);
   while (at !== 0) {
     if (seen.has(at) || found.length >= MAX_DIRECTORIES) throw brokenFile('TIFF', 'its pages form a cycle');
     seen.add(at);
     const directory = readDirectoryAt(tiff, at);
     found.push(directory);
+    bytes += directory.range.end - directory.range.start;
+    if (bytes > tiff.file.length) throw brokenFile('TIFF', 'its pages overlap');
     at = directory.next;
   }
   return found;
+}
+
+/** Returns the first page; null without one. @throws MediaError processing_failed when it leaves the file. */
+export function readFirstDirectory(tiff: Tiff): TiffDirectory | null {
+  const at = firstLink(tiff);
+  return at === 0 ? null : readDirectoryAt(tiff, at);
+}
+
+function firstLink(tiff: Tiff): number {
+  return tiff.number(tiff.coding.firstLinkAt, tiff.coding.offsetBytes);
 }
 
 /** Returns the numbers of an entry, such as the offsets of strips. */

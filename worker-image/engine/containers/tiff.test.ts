@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fileReaderOf } from '#test/fixtures/memory-file-reader.ts';
 import {
+  countTiffPages,
   firstTiffDirectory,
   readTiffDirectories,
   TIFF_TAG,
@@ -54,6 +55,28 @@ describe('firstTiffDirectory', () => {
     ]).subarray(0, 20);
     const found = await firstTiffDirectory(fileReaderOf(Buffer.concat([HEADER, truncated])));
     expect([...found.keys()]).toEqual([TIFF_TAG.width]);
+  });
+});
+
+describe('countTiffPages', () => {
+  const width = [TIFF_TAG.width, SHORT, 1, 640] as const;
+  const [first, last] = [directory([width], 8 + 18), directory([width])];
+
+  it.each<readonly [string, Buffer, number]>([
+    ['one page', Buffer.concat([HEADER, last]), 1],
+    ['two pages', Buffer.concat([HEADER, first, last]), 2],
+    ['two pages without the last link', Buffer.concat([HEADER, first, last.subarray(0, -4)]), 2],
+    ['a link beyond the end', Buffer.concat([HEADER, directory([width], 9999)]), 1],
+    ['a page that links to itself', Buffer.concat([HEADER, directory([width], 8)]), 1],
+    ['a page without entries', Buffer.concat([HEADER, first, directory([])]), 1],
+    ['no byte order', Buffer.from('no TIFF'), 0],
+  ])('counts the pages of a file with %s', async (_what, bytes, pages) => {
+    expect(await countTiffPages(fileReaderOf(bytes))).toBe(pages);
+  });
+
+  it('counts 10,000 pages at most', async () => {
+    const pages = Array.from({ length: 10_001 }, (_, index) => directory([width], 8 + 18 * (index + 1)));
+    expect(await countTiffPages(fileReaderOf(Buffer.concat([HEADER, ...pages])))).toBe(10_000);
   });
 });
 

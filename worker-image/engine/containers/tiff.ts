@@ -157,6 +157,26 @@ export async function firstTiffDirectory(file: FileReader): Promise<TiffEntries>
   return byTag(await readDirectory(file, coding, coding.number(file.head, coding.firstLinkAt, coding.offsetBytes)));
 }
 
+/** Maximum number of pages that are counted. */
+const MAX_PAGES = 10_000;
+
+/** Returns the number of pages, 10,000 at most. As in libtiff, a page that was seen or has no entries ends the chain. */
+export async function countTiffPages(file: FileReader): Promise<number> {
+  const coding = tiffCoding(file.head);
+  if (coding === null) return 0;
+  const { countBytes, entryBytes, offsetBytes, firstLinkAt, number } = coding;
+  const readNumber = async (at: number, width: number): Promise<number> => number(await file.read(at, width), 0, width);
+  const seen = new Set<number>();
+  let at = number(file.head, firstLinkAt, offsetBytes);
+  while (at !== 0 && !seen.has(at) && seen.size < MAX_PAGES) {
+    const count = await readNumber(at, countBytes);
+    if (count === 0) break;
+    seen.add(at);
+    at = await readNumber(at + countBytes + count * entryBytes, offsetBytes);
+  }
+  return seen.size;
+}
+
 /** Returns at most `max` integers of an entry, of two or four bytes each; none when the tag is missing. */
 export async function tiffNumbers(file: FileReader, entries: TiffEntries, tag: number, max: number): Promise<number[]> {
   const [entry, coding] = [entries.get(tag), tiffCoding(file.head)];

@@ -66,6 +66,11 @@ it.each([
   expect(() => parseExif(bytes)).toThrow(expect.objectContaining({ code: 'processing_failed' }));
 });
 
+it('the details of the first page are read, whatever follows', () => {
+  const make = Buffer.from('II*\0\x08\0\0\0\x01\0\x0f\x01\x02\0\x04\0\0\0abc\0\xff\xff\xff\0', 'latin1');
+  expect(parseExif(make)).toMatchObject({ IFD0: { Make: 'abc (ASCII)' } });
+});
+
 async function planted(name: string): Promise<Fixture> {
   const found = fixtures.find((one) => one.name === name);
   if (found === undefined) throw new Error(`no fixture ${name}`);

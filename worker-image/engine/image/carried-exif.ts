@@ -7,8 +7,8 @@ import { MediaError } from '#crds/contract/media-error.ts';
 import { brokenFile } from '#worker-image/engine/containers/broken-file.ts';
 import {
   openTiff,
-  readDirectories,
   readDirectoryAt,
+  readFirstDirectory,
   type Tiff,
 } from '#worker-image/engine/containers/tiff-in-memory.ts';
 import type { TiffEntry } from '#worker-image/engine/containers/tiff.ts';
@@ -124,7 +124,7 @@ export async function readCarriedExif(read: () => Promise<Buffer>): Promise<Carr
 /** Returns the fields of a TIFF structure. @throws MediaError processing_failed when it is damaged. */
 export function parseExif(bytes: Buffer): ExifFields | null {
   const tiff = openTiff(bytes);
-  const main = readDirectories(tiff)[0]?.entries ?? [];
+  const main = readFirstDirectory(tiff)?.entries ?? [];
   const below = (directory: number, names: TagNames): Fields => {
     const link = main.find(({ tag }) => tag === directory);
     return link === undefined ? {} : fieldsOf(tiff, entriesAt(tiff, link), names);

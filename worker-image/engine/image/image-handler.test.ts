@@ -1,5 +1,6 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Format, Operation } from '#crds/catalogue/formats.ts';
@@ -8,9 +9,11 @@ import { gif } from '#test/hostile/forge-image.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
 import { sharedFixtures } from '#test/fixtures/make-fixtures.ts';
 import { photo, PLANTED } from '#test/fixtures/make-image-fixtures.ts';
+import { compressOrKeep } from '#worker-image/engine/compress-or-keep.ts';
 import type { Produced, Work } from '#worker-image/engine/handler.ts';
 import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
 import { makePngChunk, PNG_SIGNATURE, readPngChunks } from '#worker-image/engine/containers/png-chunks.ts';
+import { makeReport } from '#worker-image/engine/report.ts';
 
 let fixtures: readonly Fixture[];
 
@@ -46,6 +49,31 @@ async function inspectBytes(format: Format, bytes: Buffer) {
 function inspectPath(one: Work, path: string) {
   const format = path.slice(path.lastIndexOf('.') + 1) as Format;
   return imageHandler.inspect(engineDeps(), { ...one, input: { ...one.input, path, format } });
+}
+
+/** Returns work on an animated PNG of two gray frames with one row each, which cannot become smaller. */
+async function animatedRow(width: number, image: SentOptions['image'] = {}): Promise<Work> {
+  const size = Buffer.alloc(8);
+  size.writeUInt32BE(width, 0);
+  size.writeUInt32BE(1, 4);
+  const pixels = deflateSync(Buffer.alloc(1 + width), { level: 9 });
+  const control = (sequence: number): Buffer =>
+    makePngChunk('fcTL', Buffer.concat([Buffer.from([0, 0, 0, sequence]), size, Buffer.alloc(14)]));
+  const path = join(await freshDirectory(), 'row.png');
+  await writeFile(
+    path,
+    Buffer.concat([
+      PNG_SIGNATURE,
+      makePngChunk('IHDR', Buffer.concat([size, Buffer.from([8, 0, 0, 0, 0])])),
+      makePngChunk('acTL', Buffer.from([0, 0, 0, 2, 0, 0, 0, 0])),
+      control(0),
+      makePngChunk('IDAT', pixels),
+      control(1),
+      makePngChunk('fdAT', Buffer.concat([Buffer.from([0, 0, 0, 2]), pixels])),
+      makePngChunk('IEND', Buffer.alloc(0)),
+    ]),
+  );
+  return workOn({ path, format: 'png', operation: 'compress', options: { image } });
 }
 
 /** Returns the sRGB samples of a pixel of the displayed image. `x` and `y` are shares of width and height. */
@@ -245,6 +273,34 @@ describe('compress', () => {
     expect((await stat(produced.path)).size).toBeLessThan((await stat(fixture('animated-png').path)).size);
     const samples = (path: string) => sharp(path).raw().toBuffer();
     expect((await samples(produced.path)).equals(await samples(fixture('animated-png').path))).toBe(true);
+  });
+
+  it('warns that an animated PNG keeps its dimensions, also when the original is kept', async () => {
+    const work = await animatedRow(2001);
+    const facts = await imageHandler.inspect(engineDeps(), work);
+    const file = { handler: imageHandler, work, facts };
+    const output = await compressOrKeep(engineDeps(), file);
+    const { result } = await makeReport(file, output, { inputSha256: '', outputSha256: '', tools: {} });
+    expect(result).toMatchObject({ kept_original: true, width: 2001, height: 1 });
+    expect(result.warnings).toEqual([expect.stringContaining('2001 × 1 pixels')]);
+  });
+
+  it.each([
+    ['fits into the requested dimensions', 2000, {}],
+    ['is not resized', 2001, { resize: false }],
+    ['becomes another format', 2001, { format: 'webp' }],
+  ] as const)('does not warn about the dimensions of an animated PNG that %s', async (_what, width, image) => {
+    const facts = await imageHandler.inspect(engineDeps(), await animatedRow(width, image));
+    expect(facts.warning).toBeUndefined();
+  });
+
+  it('refuses an animated PNG that is too large to be read into memory', async () => {
+    const work = await animatedRow(10);
+    await truncate(work.input.path, 2 ** 31);
+    await expect(runHandler(imageHandler, work)).rejects.toMatchObject({
+      code: 'limit_exceeded',
+      message: expect.stringContaining('2147483648 bytes'),
+    });
   });
 
   it('rotates camera RAW that was taken in portrait orientation', async () => {

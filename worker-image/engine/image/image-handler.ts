@@ -2,30 +2,48 @@
  * The handler of images; camera RAW is for compress only. The input is opened by `inspect`, the output when it is written;
  * `encodeImage` and `verifyImage` work on these pictures.
  */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FORMATS, isImageTarget, isRaw, type Format, type ImageTarget } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { withArticle } from '#crds/contract/refusal-words.ts';
 import type { EngineDeps, KindHandler, Work } from '#worker-image/engine/handler.ts';
 import type { CarriedExif } from '#worker-image/engine/image/carried-exif.ts';
-import { encodeImage, TARGETS, type Encoding } from '#worker-image/engine/image/encode/encode-image.ts';
+import { encodeImage, resizedSize, TARGETS, type Encoding } from '#worker-image/engine/image/encode/encode-image.ts';
 import { classifyImage } from '#worker-image/engine/image/encode/quality-scale.ts';
 import { recompressAnimatedPng } from '#worker-image/engine/image/encode/recompress-png.ts';
 import { GAIN_MAP_WARNING, withImageErrors } from '#worker-image/engine/image/libvips-picture.ts';
 import { openImage } from '#worker-image/engine/image/loaders/open-picture.ts';
 import type { ImageFacts, Picture, PixelSource, ProducedImage } from '#worker-image/engine/image/picture.ts';
+import { readWhole } from '#worker-image/engine/image/read-whole.ts';
 import { stripImage } from '#worker-image/engine/image/strip/strip-image.ts';
 import { writeWhole } from '#worker-image/engine/written-file.ts';
 import { verifyImage } from '#worker-image/engine/image/verify-image.ts';
 
 export const imageHandler: KindHandler<ImageFacts, ProducedImage['facts']> = {
-  inspect: openImage,
+  inspect: inspectImage,
   compress: compressImage,
   convert: convertImage,
   stripMetadata: stripImage,
   verify: verifyImage,
 };
+
+/**
+ * Opens the input. The warning about dimensions belongs to its facts, which are reported whatever is returned: those of a
+ * result that is not smaller are dropped with it. @throws MediaError processing_failed when its headers cannot be read.
+ */
+async function inspectImage(deps: EngineDeps, work: Work): Promise<ImageFacts> {
+  const facts = await openImage(deps, work);
+  const { size } = facts.picture;
+  if (work.operation !== 'compress' || !staysAnimatedPng(work, facts.picture)) return facts;
+  const wanted = resizedSize(size, work.options.image.resize);
+  if (wanted.width === size.width && wanted.height === size.height) return facts;
+  return { ...facts, warning: `An animated PNG is not resized: it keeps its ${size.width} × ${size.height} pixels.` };
+}
+
+/** Returns whether compress keeps the frames of an animated PNG. */
+function staysAnimatedPng({ options: { image } }: Work, { file, frames }: Picture): boolean {
+  return file.format === 'png' && (image.format === 'original' || image.format === 'png') && frames > 1;
+}
 
 /**
  * Encodes the image in the requested size and format. The pipeline decides whether the result is small enough to be
@@ -34,8 +52,7 @@ export const imageHandler: KindHandler<ImageFacts, ProducedImage['facts']> = {
 async function compressImage(deps: EngineDeps, work: Work, { picture }: ImageFacts): Promise<ProducedImage> {
   const { image: options } = work.options;
   const { format } = picture.file;
-  const staysPng = format === 'png' && (options.format === 'original' || options.format === 'png');
-  if (staysPng && picture.frames > 1) return compressAnimatedPng(deps, work);
+  if (staysAnimatedPng(work, picture)) return compressAnimatedPng(deps, work);
   const source = await picture.decode(deps);
   const target = options.format === 'original' ? await originalTarget(format, source) : options.format;
   return produce(deps, work, {
@@ -57,15 +74,12 @@ async function originalTarget(format: Format, source: PixelSource): Promise<Imag
   throw new TypeError(`no encoder writes ${written}`);
 }
 
-const ANIMATED_PNG_WARNING = 'An animated PNG keeps its dimensions and pixels: only its compression was improved.';
-/** Bytes of an RGBA pixel of 16 bits, and one for the filter byte of each row. */
-const MAX_PIXEL_BYTES = 9;
+const ANIMATED_PNG_WARNING = 'An animated PNG keeps its pixels: only its compression was improved.';
 
 /** libvips would keep the first frame only. */
 async function compressAnimatedPng(deps: EngineDeps, work: Work): Promise<ProducedImage> {
   const path = join(work.directory, 'out.png');
-  const file = await readFile(work.input.path);
-  const written = await writeWhole(path, recompressAnimatedPng(file, work.limits.maxPixels * MAX_PIXEL_BYTES));
+  const written = await writeWhole(path, await recompressAnimatedPng(deps, await readWhole(work.input.path)));
   const facts = await openImage(deps, work, { path, format: 'png' });
   return { path, format: 'png', facts, warnings: [ANIMATED_PNG_WARNING], written };
 }

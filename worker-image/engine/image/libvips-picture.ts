@@ -3,13 +3,13 @@
  * copy that it reads correctly. Only six loaders are unblocked: the build would also render SVG, and read the thumbnail of
  * a camera RAW as the image. Nothing is cached, and few threads are used.
  */
-import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import sharp, { type Metadata, type Region, type Sharp, type SharpOptions } from 'sharp';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
 import type { Animation, ImageFile, ImageSize, Picture, PixelSource } from '#worker-image/engine/image/picture.ts';
+import { readWhole } from '#worker-image/engine/image/read-whole.ts';
 
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif', 'Tiff'].map((name) => `VipsForeignLoad${name}`);
 const MAX_THREADS = 4;
@@ -26,7 +26,7 @@ interface LibvipsFile {
   readonly path: string;
   /** Reads the frames of an animation one below the other. */
   readonly animated?: boolean | undefined;
-  /** Lifts libheif's limit on the number of items. */
+  /** Lifts all limits of libheif. Verify what it allocates memory for first. */
   readonly unlimited?: boolean | undefined;
 }
 
@@ -140,10 +140,10 @@ export function openPixels(pixels: LibvipsPixels): Promise<PixelSource> {
 /** Opens a file that another decoder wrote. @throws MediaError processing_failed when libvips cannot read it. */
 export async function openDecoded(
   path: string,
-  { maxPixels, correct }: Pick<LibvipsPixels, 'maxPixels' | 'correct'>,
+  { maxPixels, correct, pages = 1 }: Pick<LibvipsPixels, 'maxPixels' | 'correct' | 'pages'>,
 ): Promise<PixelSource> {
   const metadata = await readMetadata({ path }, maxPixels);
-  return openPixels({ path, metadata, maxPixels, correct });
+  return openPixels({ path, metadata, maxPixels, correct, pages });
 }
 
 /** Edge length of the thumbnail that proves a file complete, in pixels: decoders read the whole file, JPEG's faster. */
@@ -196,7 +196,7 @@ const JPEG_HEADER_BYTES = 512 * 1024;
 /** Returns whether a JPEG has a gain map. Only a file whose headers name a further image is read to its end. */
 async function hasGainMap(path: string): Promise<boolean> {
   const headers = await withFileReader(path, (jpeg) => jpeg.read(0, JPEG_HEADER_BYTES));
-  return namesGainMap(headers) || (headers.includes(IMAGE_INDEX) && namesGainMap(await readFile(path)));
+  return namesGainMap(headers) || (headers.includes(IMAGE_INDEX) && namesGainMap(await readWhole(path)));
 }
 
 /** Returns whether the file names a gain map beside the image that every program shows. */

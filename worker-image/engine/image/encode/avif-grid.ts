@@ -3,7 +3,7 @@
  * 6.6.2.3; AV1 Image File Format, 4.2.1).
  */
 import { parseAvif, type AvifProperty, type ParsedAvif } from '#worker-image/engine/image/encode/parse-avif.ts';
-import { openTiff, readDirectories, readDirectoryAt } from '#worker-image/engine/containers/tiff-in-memory.ts';
+import { openTiff, readDirectoryAt, readFirstDirectory } from '#worker-image/engine/containers/tiff-in-memory.ts';
 
 export interface TileLayout {
   readonly width: number;
@@ -184,7 +184,7 @@ const OFFSET_BYTES = 4;
 export function withExifDimensions(item: Buffer, { width, height }: { width: number; height: number }): Buffer {
   const copy = Buffer.from(item);
   const tiff = openTiff(copy.subarray(OFFSET_BYTES + copy.readUInt32BE(0)));
-  const main = readDirectories(tiff)[0]?.entries.find(({ tag }) => tag === EXIF_DIRECTORY);
+  const main = readFirstDirectory(tiff)?.entries.find(({ tag }) => tag === EXIF_DIRECTORY);
   if (main === undefined) return copy;
   for (const { tag, values } of readDirectoryAt(tiff, tiff.number(main.values.start, 4)).entries) {
     const size = tag === PIXEL_X_DIMENSION ? width : tag === PIXEL_Y_DIMENSION ? height : null;

@@ -7,7 +7,8 @@ const frame = { width: 9, height: 9, delay: 5, pixel: (x: number, y: number) => 
 const GIF: WrittenGif = { width: 9, height: 9, loop: 0, colors: GRAYS, frames: [frame, { ...frame, pixel: () => 99 }] };
 
 function compared(over: Partial<WrittenGif>, maxDifference = 0, signal = new AbortController().signal): Promise<void> {
-  return compareGifs(readGif(writeGif(GIF)), readGif(writeGif({ ...GIF, ...over })), { maxDifference, signal });
+  const [before, after] = [GIF, { ...GIF, ...over }].map((gif) => readGif(writeGif(gif), gif.frames.length));
+  return compareGifs(before!, after!, { maxDifference, signal });
 }
 
 describe('compareGifs', () => {

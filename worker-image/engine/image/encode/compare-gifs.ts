@@ -8,8 +8,8 @@ export interface ReadGif {
 }
 
 /** Returns the GIF with its frames. @throws as `readGifFrames`. */
-export function readGif(bytes: Buffer): ReadGif {
-  return { bytes, animation: readGifFrames(bytes) };
+export function readGif(bytes: Buffer, maxFrames: number): ReadGif {
+  return { bytes, animation: readGifFrames(bytes, maxFrames) };
 }
 
 /**

@@ -40,7 +40,7 @@ const COMPRESS_SECONDS = 300;
  */
 export async function compressGif(deps: EncoderDeps, task: GifTask): Promise<WrittenFile | null> {
   if ((await stat(task.input)).size > MAX_BYTES) return null;
-  const gif = await orNull(deps, async () => readGif(await readFile(task.input)));
+  const gif = await orNull(deps, async () => readGif(await readFile(task.input), task.frames));
   if (gif === null || !isHandled(gif, task)) return null;
   const attempts = await orNull(deps, () => Promise.resolve(attemptsFor(gif, task.loss)));
   for (const attempt of attempts ?? []) {
@@ -132,7 +132,7 @@ async function tryAttempt(deps: EncoderDeps, task: GifTask & Attempt, gif: ReadG
   const bytes = await readFile(path).catch((cause: unknown) => {
     throw new Error('gifsicle wrote no output.', { cause });
   });
-  const result = readGif(bytes);
+  const result = readGif(bytes, task.frames);
   if (isDistrusted(task.size) && !isCovered(result.animation)) throw new Error('libvips would crop the GIF.');
   await compareGifs(gif, result, { maxDifference: maxDifferenceOf(loss), signal: deps.signal });
   return { bytes: bytes.length, checksum: crc32(bytes), undecoded: 'nothing' };

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { outputOf } from '#test/fixtures/encoder-output.ts';
+import { outputOf, outputOfFile } from '#test/fixtures/encoder-output.ts';
 import { engineDeps } from '#test/fixtures/engine-work.ts';
+import { makePngChunk } from '#worker-image/engine/containers/png-chunks.ts';
 import { encodeBmp } from '#worker-image/engine/image/encode/encode-bmp.ts';
 import { decodeBmp } from '#worker-image/engine/image/loaders/load-bmp.ts';
 
@@ -16,6 +17,17 @@ describe('encodeBmp', () => {
     const file = await readFile(output.path);
     expect(decodeBmp(file)).toMatchObject({ ...ROWS, channels: 3, data: COLORS });
     expect(file.readInt32LE(38)).toBe(10_000);
+  });
+
+  it('writes the greatest density that the header holds for an image with a greater one', async () => {
+    const png = await sharp(COLORS, { raw: { ...ROWS, channels: 3 } })
+      .png()
+      .toBuffer();
+    const density = makePngChunk('pHYs', Buffer.from('7fffffff7fffffff01', 'hex'));
+    const output = await outputOfFile('png', Buffer.concat([png.subarray(0, 33), density, png.subarray(33)]));
+    expect(output.source.metadata.density).toBeGreaterThan(54_000_000);
+    await encodeBmp(engineDeps(), output);
+    expect((await readFile(output.path)).readInt32LE(38)).toBe(0x7fff_ffff);
   });
 
   it('writes gray as equal red, green and blue', async () => {

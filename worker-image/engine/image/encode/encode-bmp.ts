@@ -20,6 +20,8 @@ function grayToRgb(gray: Buffer, channels: number): Buffer {
 
 const HEADERS = 54;
 const METRES_PER_INCH = 0.0254;
+/** Maximum density that the header holds, in pixels per metre. */
+const MAX_DENSITY = 2 ** 31 - 1;
 
 /** Returns the file for RGB samples, rows top down. `density` is in pixels per inch. */
 function bmpFile(pixels: { width: number; height: number; data: Buffer; density: number }): Buffer {
@@ -42,7 +44,7 @@ function writeHeaders(
   file: Buffer,
   { width, height, density }: { width: number; height: number; density: number },
 ): void {
-  const perMetre = Math.round(density / METRES_PER_INCH);
+  const perMetre = Math.min(MAX_DENSITY, Math.round(density / METRES_PER_INCH));
   file.write('BM', 0, 'latin1');
   file.writeUInt32LE(file.length, 2);
   file.writeUInt32LE(HEADERS, 10);

@@ -94,11 +94,15 @@ describe('encodeImage', () => {
   const blank = (width: number, height: number): Sharp =>
     sharp({ create: { width, height, channels: 4, background: '#25588880' } });
 
-  it('refuses a side that the format cannot have, with its name and limit', async () => {
-    const encoding = await encodingOf(blank(16_384, 1), { target: 'webp' });
-    await expect(encodeImage(engineDeps(), encoding)).rejects.toMatchObject({
+  it.each([
+    ['webp', 'WebP', 16_383],
+    ['jpg', 'JPEG', 65_500],
+  ] as const)('refuses a side that %s cannot have, with its name and limit', async (target, name, maxSide) => {
+    const longest = await encodeImage(engineDeps(), await encodingOf(blank(maxSide, 1), { target }));
+    expect(await sharp(longest.path).metadata()).toMatchObject({ width: maxSide, height: 1 });
+    await expect(encodeImage(engineDeps(), await encodingOf(blank(maxSide + 1, 1), { target }))).rejects.toMatchObject({
       code: 'limit_exceeded',
-      message: expect.stringContaining('maximum side of WebP is 16383'),
+      message: expect.stringContaining(`maximum side of ${name} is ${maxSide}`),
     });
   });
 

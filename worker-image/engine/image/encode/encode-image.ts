@@ -36,7 +36,7 @@ const UNLIMITED = 2 ** 31 - 1;
 
 /** Encoder and features of each target; a `pdf` holds one image on one page. */
 export const TARGETS: Readonly<Record<ImageTarget, TargetRow>> = {
-  jpg: { name: 'JPEG', maxSide: 65_535, encode: encodeJpeg, profile: true, exif: true },
+  jpg: { name: 'JPEG', maxSide: 65_500, encode: encodeJpeg, profile: true, exif: true },
   png: { name: 'PNG', maxSide: UNLIMITED, encode: encodePng, alpha: true, profile: true, deep: 'best', exif: true },
   webp: { name: 'WebP', maxSide: 16_383, encode: encodeWebp, alpha: true, animated: true, profile: true, exif: true },
   avif: { name: 'AVIF', maxSide: 16_384, encode: encodeAvif, alpha: true, profile: true, deep: 'any', exif: true },

@@ -1,5 +1,4 @@
 /** PDF of one page that shows one image. */
-import { readFile } from 'node:fs/promises';
 import type { Metadata, Sharp } from 'sharp';
 import { jpegFrameMarker } from '#worker-image/engine/containers/jpeg-frame-marker.ts';
 import { PdfWriter } from '#worker-image/engine/containers/pdf-writer.ts';
@@ -7,6 +6,7 @@ import { readPngChunks } from '#worker-image/engine/containers/png-chunks.ts';
 import type { Encoder } from '#worker-image/engine/image/encode/encoder.ts';
 import { writeWhole } from '#worker-image/engine/written-file.ts';
 import type { Picture } from '#worker-image/engine/image/picture.ts';
+import { readWhole } from '#worker-image/engine/image/read-whole.ts';
 
 /** An image object of the PDF without its position in the file. */
 interface EmbeddedImage {
@@ -52,7 +52,7 @@ const MATRICES: Readonly<Record<number, Matrix>> = {
  */
 export const encodePdf: Encoder = async (_deps, { picture, source, keptProfile, pipeline, path }) => {
   const { metadata } = source;
-  const keepsJpeg = isPlainJpeg(metadata) && isPdfCoding(await readFile(picture.file.path));
+  const keepsJpeg = isPlainJpeg(metadata) && isPdfCoding(await readWhole(picture.file.path));
   const image = keepsJpeg
     ? { ...(await embedOriginal(picture.file.path, metadata, pipeline)), profile: keptProfile ?? grayProfile(metadata) }
     : await embedPixels(picture, pipeline, metadata.hasAlpha);
@@ -97,7 +97,7 @@ function isPdfCoding(jpeg: Buffer): boolean {
 /** Returns the file's own bytes, after decoding them to prove that they are complete. */
 async function embedOriginal(path: string, metadata: Metadata, pipeline: () => Sharp): Promise<EmbeddedImage> {
   await pipeline().stats();
-  return embedJpeg(await readFile(path), metadata);
+  return embedJpeg(await readWhole(path), metadata);
 }
 
 function embedJpeg(

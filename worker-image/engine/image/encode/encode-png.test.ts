@@ -51,6 +51,19 @@ describe('encodePng of a graphic', () => {
     expect(hideTransparent(written).equals(hideTransparent(wanted))).toBe(true);
   });
 
+  it.each([
+    [1, 1],
+    [8, 8],
+    [16, 16],
+    [300, 1],
+  ])('keeps every pixel of two colors in %i × %i pixels', async (width, height) => {
+    const samples = Buffer.from(Array.from({ length: width * height }, (_, at) => (at % width < width / 2 ? 0 : 255)));
+    const output = await outputOf(sharp(samples, { raw: { width, height, channels: 1 } }).toColourspace('b-w'));
+    await encodePng(engineDeps(), output);
+    const gray = (from: Sharp): Promise<Buffer> => from.toColourspace('b-w').raw().toBuffer();
+    expect(await gray(sharp(output.path))).toEqual(samples);
+  });
+
   it.each([255, 128])('writes 3000 colors of opacity %i with a palette', async (opacity) => {
     const output = await outputOf(strokes(3000, opacity));
     expect(await encodePng(engineDeps(), output)).toMatchObject({ undecoded: 'nothing' });

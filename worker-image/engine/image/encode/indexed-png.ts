@@ -37,21 +37,19 @@ export function colorsOf({ colors, entries }: ColorPalette): Uint32Array {
 
 /** Color type of IHDR. */
 const INDEXED = 3;
-const OPAQUE = 255;
+/** Opacity of a color that needs no entry in tRNS. */
+export const OPAQUE = 255;
 
 /** Returns the file. @param compressionLevel Of deflate, 0 to 9. */
 export async function encodeIndexedPng(image: IndexedImage, compressionLevel: number): Promise<Buffer> {
   const { size, metadata } = image;
   const { colors, entries } = orderPalette(image.palette);
   const bits = bitsPerPixel(colors.length);
-  const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, bits, INDEXED, 0, 0, 0]);
-  header.writeUInt32BE(size.width, 0);
-  header.writeUInt32BE(size.height, 4);
   const opacities = colors.map((color) => color >>> 24).filter((opacity) => opacity < OPAQUE);
   const pixels = await deflateRows(packRows(image, entries, bits), size.height, compressionLevel);
   return Buffer.concat([
     PNG_SIGNATURE,
-    makePngChunk('IHDR', header),
+    makePngChunk('IHDR', indexedHeader(size, bits)),
     ...metadata.map(({ whole }) => whole),
     makePngChunk(
       'PLTE',
@@ -61,6 +59,14 @@ export async function encodeIndexedPng(image: IndexedImage, compressionLevel: nu
     ...pixels,
     makePngChunk('IEND', Buffer.alloc(0)),
   ]);
+}
+
+/** Returns the content of IHDR. */
+export function indexedHeader({ width, height }: ImageSize, bits: number): Buffer {
+  const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, bits, INDEXED, 0, 0, 0]);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  return header;
 }
 
 /** Returns the used entries, transparent ones first: only these need an opacity in the file. */

@@ -1,5 +1,6 @@
 /** Reduction of an image to at most 256 colors, for the formats that store few colors in few bytes. */
 import type { PngOptions, Sharp } from 'sharp';
+import { RGBA } from '#worker-image/engine/image/encode/color-points.ts';
 import { countColors } from '#worker-image/engine/image/encode/count-colors.ts';
 import type { DecodedImage } from '#worker-image/engine/image/encode/decoded-image.ts';
 import type { Output } from '#worker-image/engine/image/encode/encoder.ts';
@@ -68,8 +69,6 @@ async function paletteError(pipeline: () => Sharp, path: string): Promise<number
   return visibleError(wanted, written, region.width * RGBA);
 }
 
-/** Samples per pixel. */
-const RGBA = 4;
 /** Distance of the rows that are compared. */
 const ROW_STEP = 4;
 

@@ -38,6 +38,18 @@ describe('requirePixels', () => {
     expect(() => requirePixels(png, image)).not.toThrow();
   });
 
+  it.each([
+    [1, 1],
+    [8, 8],
+    [16, 16],
+    [300, 1],
+    [1, 300],
+  ])('accepts two colors in %i × %i pixels', async (width, height) => {
+    const image = imageOf(2, { width, height });
+    const png = await encodeIndexedPng(image, 9);
+    expect(() => requirePixels(png, image)).not.toThrow();
+  });
+
   it.each([2, 4, 16, 256])('refuses one other pixel of %i colors, wherever it is', async (colors) => {
     const image = imageOf(colors);
     const png = await encodeIndexedPng(image, 6);

@@ -1,13 +1,9 @@
 /** Decoder of PNG files with a palette, by which each pixel of a written file is compared with what it was made from. */
-import { crc32, inflateSync } from 'node:zlib';
+import { constants, crc32, inflateSync } from 'node:zlib';
 import { readPngChunks, type PngChunk } from '#worker-image/engine/containers/png-chunks.ts';
 import { PIXELS_PER_CALL } from '#worker-image/engine/image/encode/count-colors.ts';
-import { colorsOf, type IndexedImage } from '#worker-image/engine/image/encode/indexed-png.ts';
-import { releaseMemory } from '#worker-image/engine/release-memory.ts';
+import { colorsOf, indexedHeader, OPAQUE, type IndexedImage } from '#worker-image/engine/image/encode/indexed-png.ts';
 
-/** Color type of IHDR. */
-const INDEXED = 3;
-const OPAQUE = 255;
 /** Samples of an entry of PLTE. */
 const RGB = 3;
 /** Filter of a row whose bytes are the pixels themselves. */
@@ -38,7 +34,6 @@ export function requirePixels(png: Buffer, image: IndexedImage): void {
       }
     }
   }
-  releaseMemory(stored.rows);
 }
 
 /** Part of a row, and the color that each of its pixels has to have. */
@@ -74,7 +69,8 @@ function hasPixels({ rows, rowBytes, bits, palette }: StoredRows, pixels: Uint16
   return true;
 }
 
-function readRows(png: Buffer, { size: { width, height } }: IndexedImage): StoredRows {
+function readRows(png: Buffer, { size }: IndexedImage): StoredRows {
+  const { width, height } = size;
   const chunks = readPngChunks(png) ?? [];
   if (chunks.length === 0 || !chunks.every(hasChecksum))
     throw new Error('The PNG is truncated or a checksum is wrong.');
@@ -82,15 +78,11 @@ function readRows(png: Buffer, { size: { width, height } }: IndexedImage): Store
     Buffer.concat(chunks.filter((chunk) => chunk.type === type).map(dataOfChunk));
   const header = dataOf('IHDR');
   const bits = header[8] ?? 0;
-  const wanted = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, bits, INDEXED, 0, 0, 0]);
-  wanted.writeUInt32BE(width, 0);
-  wanted.writeUInt32BE(height, 4);
-  if (!header.equals(wanted)) throw new Error('The PNG has another header than was written.');
+  if (!header.equals(indexedHeader(size, bits))) throw new Error('The PNG has another header than was written.');
   const rowBytes = 1 + Math.ceil((width * bits) / 8);
-  const rows = inflateSync(dataOf('IDAT'), {
-    chunkSize: rowBytes * height + 1,
-    maxOutputLength: rowBytes * height + 1,
-  });
+  const maxOutputLength = rowBytes * height + 1;
+  const chunkSize = Math.max(constants.Z_MIN_CHUNK, maxOutputLength);
+  const rows = inflateSync(dataOf('IDAT'), { chunkSize, maxOutputLength });
   if (rows.length !== rowBytes * height) throw new Error(`The PNG has ${rows.length} bytes of pixels.`);
   return { rows, rowBytes, bits, palette: readPalette(dataOf('PLTE'), dataOf('tRNS')) };
 }

@@ -33,6 +33,15 @@ describe('decodeBmp', () => {
     expect(picture.data.equals(wanted(3))).toBe(true);
   });
 
+  it.each([1, 2, 3])('reads the other pixels at their positions when the last %i bytes are missing', (missing) => {
+    for (const variant of ['32', '32-alpha'] as const) {
+      const { data, channels } = decodeBmp(drawBmp(BMP_PICTURE, variant).subarray(0, -missing));
+      // The last pixel of the file is at the end of the first row of the image.
+      const lost = (width - 1) * channels;
+      expect(data.equals(wanted(channels).fill(0, lost, lost + channels))).toBe(true);
+    }
+  });
+
   it.each(BMP_VARIANTS)('refuses a truncated file of the %s variant', (variant) => {
     const whole = drawBmp(BMP_PICTURE, variant);
     for (const length of [10, 20, 60, Math.floor(whole.length * 0.7)]) {

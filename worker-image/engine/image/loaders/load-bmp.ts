@@ -1,10 +1,10 @@
 /** BMP, which is decoded here as libvips has no decoder for it: Windows and OS/2 headers, 1 to 32 bits per pixel, RLE and color masks. */
-import { readFile } from 'node:fs/promises';
 import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
 import { damaged, readBmpHeader, type BmpHeader } from '#worker-image/engine/image/loaders/bmp-header.ts';
 import { readRunLengths } from '#worker-image/engine/image/loaders/bmp-run-lengths.ts';
 import { sharp, STILL_IMAGE } from '#worker-image/engine/image/libvips-picture.ts';
 import type { DecoderDeps, ImageFile, Picture, PixelSource } from '#worker-image/engine/image/picture.ts';
+import { readWhole } from '#worker-image/engine/image/read-whole.ts';
 
 export async function loadBmp(_deps: DecoderDeps, file: ImageFile): Promise<Picture> {
   const { path } = file;
@@ -14,12 +14,12 @@ export async function loadBmp(_deps: DecoderDeps, file: ImageFile): Promise<Pict
     file,
     size: { width, height },
     decode: () => openBmp(path),
-    verify: async () => void decodeBmp(await readFile(path)),
+    verify: async () => void decodeBmp(await readWhole(path)),
   };
 }
 
 async function openBmp(path: string): Promise<PixelSource> {
-  const { data, isPalette, ...raw } = decodeBmp(await readFile(path));
+  const { data, isPalette, ...raw } = decodeBmp(await readWhole(path));
   const start: PixelSource['start'] = () => sharp(data, { raw, limitInputPixels: false });
   const metadata = await start({ animated: false, keepProfile: false }).metadata();
   const size = { width: raw.width, height: raw.height };
@@ -123,12 +123,13 @@ function readMasked(bytes: Buffer, header: BmpHeader): BmpPixels {
   const readers = [masks.red, masks.green, masks.blue, masks.alpha].slice(0, channels).map(sampleReader);
   const step = header.bits / 8;
   const data = Buffer.alloc(width * height * channels);
-  for (let y = 0, o = 0; y < height; y += 1) {
+  for (let y = 0; y < height; y += 1) {
     const start = rowStart(header, y);
     for (let x = 0; x < width; x += 1) {
       const at = start + x * step;
       if (at + step > bytes.length) break;
       const value = step === 2 ? bytes.readUInt16LE(at) : bytes.readUInt32LE(at);
+      let o = (y * width + x) * channels;
       for (const read of readers) data[o++] = read(value);
     }
   }

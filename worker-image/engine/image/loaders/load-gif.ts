@@ -1,10 +1,11 @@
 /** GIF, with the logical screen that browsers show, where libvips reads the area that the frames cover instead. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import type { Metadata } from 'sharp';
 import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
 import { isDefaultScreen } from '#worker-image/engine/image/gif-logical-screen.ts';
 import { libvipsPicture, openPixels, readMetadata, scratchPath } from '#worker-image/engine/image/libvips-picture.ts';
 import type { DecoderDeps, ImageFile, ImageSize, Picture } from '#worker-image/engine/image/picture.ts';
+import { readWhole } from '#worker-image/engine/image/read-whole.ts';
 
 export async function loadGif(_deps: DecoderDeps, file: ImageFile): Promise<Picture> {
   const { path, maxPixels } = file;
@@ -21,7 +22,7 @@ export async function loadGif(_deps: DecoderDeps, file: ImageFile): Promise<Pict
     size: screen,
     decode: async () => {
       const copy = scratchPath(file, 'screen.gif');
-      await writeFile(copy, widenScreen(await readFile(path), screen));
+      await writeFile(copy, widenScreen(await readWhole(path), screen));
       const region = { left: 0, top: 0, ...screen };
       return openPixels({ ...gif, path: copy, size: screen, maxPixels, region });
     },

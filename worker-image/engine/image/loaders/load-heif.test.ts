@@ -77,24 +77,47 @@ describe('an AVIF sequence', () => {
   });
 });
 
+const [TILES_PER_SIDE, TILE_SIDE] = [17, 64];
+
+/** Returns an AVIF with more items than libheif reads by default. */
+async function tiledAvif(): Promise<Buffer> {
+  const [side, tile] = [TILES_PER_SIDE, TILE_SIDE];
+  const one = await photo(tile, tile).avif({ quality: 60, effort: 0 }).toBuffer();
+  const size = side * tile;
+  const layout = { ...layTiles(size, size), columns: side, rows: side, tileWidth: tile, tileHeight: tile };
+  return writeAvifGrid(
+    layout,
+    Array.from({ length: side ** 2 }, () => one),
+    one,
+  );
+}
+
+async function convertedAvif(bytes: Buffer): Promise<Produced> {
+  const path = join(await freshDirectory(), 'tiles.avif');
+  await writeFile(path, bytes);
+  return processed(
+    await workOn({ path, format: 'avif', operation: 'convert', options: { convert: { to: 'png' } } as const }),
+  );
+}
+
 describe('an AVIF of many tiles', () => {
   it('is opened at its full size', async () => {
-    const [side, tile] = [17, 64];
-    const one = await photo(tile, tile).avif({ quality: 60, effort: 0 }).toBuffer();
-    const size = side * tile;
-    const layout = { ...layTiles(size, size), columns: side, rows: side, tileWidth: tile, tileHeight: tile };
-    const path = join(await freshDirectory(), 'tiles.avif');
-    await writeFile(
-      path,
-      writeAvifGrid(
-        layout,
-        Array.from({ length: side ** 2 }, () => one),
-        one,
-      ),
-    );
-    const options = { convert: { to: 'png' } } as const;
-    const { path: written } = await processed(await workOn({ path, format: 'avif', operation: 'convert', options }));
-    expect(await sharp(written).metadata()).toMatchObject({ width: size, height: size });
+    const { path } = await convertedAvif(await tiledAvif());
+    const size = TILES_PER_SIDE * TILE_SIDE;
+    expect(await sharp(path).metadata()).toMatchObject({ width: size, height: size });
+  });
+
+  it.each([
+    ['more than 32 extents', 16, 33, '33 extents'],
+    ['extents without offset and length', 8, 0, 'no width'],
+  ])('is refused for an item with %s', async (_what, at, value, reason) => {
+    const file = await tiledAvif();
+    // Numbers of 16 bits in the box: widths at 8, the number of extents of the first item at 16.
+    file.writeUInt16BE(value, file.indexOf('iloc') + at);
+    await expect(convertedAvif(file)).rejects.toMatchObject({
+      code: 'processing_failed',
+      message: expect.stringContaining(reason),
+    });
   });
 });
 

@@ -1,10 +1,15 @@
 /** AVIF and HEIC. The container is read once, for everything that libheif does not report or does differently. */
-import { access, copyFile, open, readFile } from 'node:fs/promises';
+import { access, copyFile, open } from 'node:fs/promises';
 import type { Metadata, Sharp } from 'sharp';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { withFileReader, type FileReader } from '#worker-image/engine/containers/file-reader.ts';
 import { readNclx } from '#worker-image/engine/containers/heif-colors.ts';
-import { countItems, countSequenceFrames, isLimitedRangeGray } from '#worker-image/engine/containers/heif-structure.ts';
+import {
+  countItems,
+  countSequenceFrames,
+  isLimitedRangeGray,
+  verifyItemLocations,
+} from '#worker-image/engine/containers/heif-structure.ts';
 import { readTopBoxes } from '#worker-image/engine/containers/iso-boxes.ts';
 import { readExifBlock } from '#worker-image/engine/image/carried-exif.ts';
 import { colorSpaceOf, type ColorSpace } from '#worker-image/engine/image/color/color-space.ts';
@@ -19,6 +24,7 @@ import {
 } from '#worker-image/engine/image/libvips-picture.ts';
 import { findAlphaFault } from '#worker-image/engine/image/loaders/alpha-orientation.ts';
 import type { DecoderDeps, ImageFile, Picture, PixelSource } from '#worker-image/engine/image/picture.ts';
+import { readWhole } from '#worker-image/engine/image/read-whole.ts';
 
 /** Facts of a HEIF file that is read once. */
 interface HeifFile {
@@ -87,6 +93,7 @@ function readHeif(file: ImageFile): Promise<HeifFile> {
     const path = await writeStillImage(heif, file);
     const items = await countItems(heif);
     const unlimited = items > DEFAULT_ITEMS && items <= MAX_ITEMS;
+    if (unlimited) await verifyItemLocations(heif);
     const metadata = await readMetadata({ path, unlimited });
     return {
       file,
@@ -113,7 +120,7 @@ function heifPicture(heif: HeifFile, decode: (deps: DecoderDeps) => Promise<Pixe
     decode: (deps) => (alphaFault === null ? decode(deps) : Promise.reject(alphaFault)),
     readExif: () => readExifBlock(metadata.exif),
     ...(heif.color?.isHdr === true && { isHdr: true }),
-    hasGainMap: async () => containsGainMap(await readFile(file.path)),
+    hasGainMap: async () => containsGainMap(await readWhole(file.path)),
   });
 }
 

@@ -2,7 +2,7 @@
  * PNG. libvips reads the still image of an animated one, and no EXIF behind the pixels, where other programs read it. It does
  * not know color spaces without an ICC profile either.
  */
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { withFileReader, type FileReader } from '#worker-image/engine/containers/file-reader.ts';
 import { PNG_SIGNATURE, readPngChunks } from '#worker-image/engine/containers/png-chunks.ts';
 import { readExifBlock } from '#worker-image/engine/image/carried-exif.ts';
@@ -11,6 +11,7 @@ import { openConverted } from '#worker-image/engine/image/color/convert-colors.t
 import { COLOR_CHUNK_BYTES, pngColorSpace } from '#worker-image/engine/image/color/png-color.ts';
 import { libvipsPicture, readMetadata, scratchPath } from '#worker-image/engine/image/libvips-picture.ts';
 import type { DecoderDeps, ImageFile, Picture } from '#worker-image/engine/image/picture.ts';
+import { readWhole } from '#worker-image/engine/image/read-whole.ts';
 
 export function loadPng(_deps: DecoderDeps, file: ImageFile): Promise<Picture> {
   return withFileReader(file.path, async (png) => {
@@ -38,7 +39,7 @@ const MAX_FILE_BYTES = 1024 ** 3;
 async function writeExifFirst(png: FileReader, file: ImageFile): Promise<string> {
   const tail = await png.read(Math.max(0, png.size - TAIL_BYTES), TAIL_BYTES);
   if (png.size > MAX_FILE_BYTES || !tail.includes('eXIf')) return file.path;
-  const chunks = readPngChunks(await readFile(file.path)) ?? [];
+  const chunks = readPngChunks(await readWhole(file.path)) ?? [];
   const exif = chunks.findIndex(({ type }) => type === 'eXIf');
   const pixels = chunks.findIndex(({ type }) => type === 'IDAT');
   if (pixels === -1 || exif < pixels) return file.path;

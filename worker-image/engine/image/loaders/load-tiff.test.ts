@@ -93,6 +93,17 @@ describe('a TIFF that libvips does not read', () => {
     expect([result.width, result.height]).toEqual([SIDE, SIDE * 2]);
   });
 
+  it('is used up to its first page, with a warning that names the number of pages', async () => {
+    const first = tiff({ photometric: YCBCR, pixel: [76, 85, 255] });
+    const link = HEADER.length + 2 + first.readUInt16LE(HEADER.length) * 12;
+    first.writeUInt32LE(first.length, link);
+    const second = first.subarray(HEADER.length, link);
+    const path = join(await freshDirectory(), 'pages.tiff');
+    await writeFile(path, Buffer.concat([first, second, Buffer.alloc(4)]));
+    const work = await workOn({ path, format: 'tiff', operation: 'convert', options: { convert: { to: 'png' } } });
+    expect((await runHandler(imageHandler, work)).warnings).toEqual([expect.stringContaining('2 pages')]);
+  });
+
   it('loses its metadata and keeps its pixels', async () => {
     const path = join(await freshDirectory(), 'odd.tiff');
     await writeFile(path, tiff({ photometric: YCBCR, pixel: [76, 85, 255] }));

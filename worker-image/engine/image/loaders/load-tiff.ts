@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { withFileReader, type FileReader } from '#worker-image/engine/containers/file-reader.ts';
 import {
+  countTiffPages,
   firstTiffDirectory,
   SAMPLE_FORMAT,
   SEPARATE_PLANES,
@@ -41,7 +42,7 @@ export async function loadTiff(_deps: DecoderDeps, file: ImageFile): Promise<Pic
     ...STILL_IMAGE,
     file,
     size: fallback.size,
-    decode: async (deps) => openDecoded(await decodeTiff(deps, file, fallback), file),
+    decode: async (deps) => openDecoded(await decodeTiff(deps, file, fallback), { maxPixels, pages: fallback.pages }),
     verify: async (deps) => void (await readThumbnail({ path: await decodeTiff(deps, file, fallback) })),
     readExif,
   };
@@ -64,6 +65,8 @@ interface TiffFallback {
   readonly hasUnusualSamples: boolean;
   /** Size as shown, in pixels. */
   readonly size: ImageSize;
+  /** Pages of the file, of which the first one is decoded. */
+  readonly pages: number;
 }
 
 /** Returns the fallback for a TIFF that libvips reads wrongly or not at all; null for all others. */
@@ -75,7 +78,8 @@ async function findFallback(tiff: FileReader): Promise<TiffFallback | null> {
   if (!hasUnusualSamples && !isUnsupported(entries) && !isMisread(entries, bits, format)) return null;
   const [width, height] = [tiffNumber(entries, TIFF_TAG.width), tiffNumber(entries, TIFF_TAG.height)];
   const isSideways = tiffNumber(entries, TIFF_TAG.orientation) >= FIRST_SIDEWAYS_ORIENTATION;
-  return { hasUnusualSamples, size: isSideways ? { width: height, height: width } : { width, height } };
+  const size = isSideways ? { width: height, height: width } : { width, height };
+  return { hasUnusualSamples, size, pages: await countTiffPages(tiff) };
 }
 
 /** Decodes the first page and returns the path of an uncompressed TIFF. @throws MediaError processing_failed. */

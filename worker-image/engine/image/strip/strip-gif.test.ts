@@ -19,6 +19,13 @@ describe('stripGif', () => {
     expect(stripped.toString('hex')).toBe(gif(LOOP, DELAY, FRAME, END).toString('hex'));
   });
 
+  it('removes padding and comments between all other blocks', () => {
+    const padding = Buffer.alloc(1000);
+    const parts = Array.from({ length: 1000 }, () => [padding, DELAY, COMMENT, FRAME, padding]).flat();
+    const kept = Array.from({ length: 1000 }, () => [DELAY, FRAME]).flat();
+    expect(stripGif(gif(...parts, END)).equals(gif(...kept, END))).toBe(true);
+  });
+
   it('keeps a frame with a palette of its own', () => {
     const frame = bytes('2c 0000 0000 0100 0100 80 112233 445566 02 02 4401 00');
     expect(stripGif(gif(frame, END)).equals(gif(frame, END))).toBe(true);

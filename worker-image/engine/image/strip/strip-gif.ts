@@ -8,12 +8,14 @@ const KEPT_APPLICATIONS: ReadonlySet<string> = new Set(['NETSCAPE2.0', 'ANIMEXTS
  * @throws MediaError processing_failed when the blocks do not lead to the end mark or the end of the file.
  */
 export function stripGif(file: Buffer): Buffer {
-  const kept = [...gifBlocks(file)].filter((block) => isKept(file, block));
-  return Buffer.concat([
-    file.subarray(0, endOfScreen(file)),
-    ...kept.map(({ start, end }) => file.subarray(start, end)),
-    Buffer.from([GIF_TRAILER]),
-  ]);
+  const stripped = Buffer.alloc(file.length + 1);
+  let length = file.copy(stripped, 0, 0, endOfScreen(file));
+  // Blocks are copied one by one: a list of them could take many times the memory of the file.
+  for (const block of gifBlocks(file)) {
+    if (isKept(file, block)) length += file.copy(stripped, length, block.start, block.end);
+  }
+  stripped[length] = GIF_TRAILER;
+  return stripped.subarray(0, length + 1);
 }
 
 function isKept(file: Buffer, { kind, start }: GifBlock): boolean {

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -186,6 +186,19 @@ describe('removal of metadata', () => {
     const produced = await runHandler(imageHandler, await workOn({ path, format: 'bmp', operation: 'strip_metadata' }));
     expect((await readFile(produced.path)).equals(await readFile(path))).toBe(true);
     expect(produced.warnings).toHaveLength(1);
+  });
+});
+
+describe('a file of more than 2 GiB', () => {
+  it('is refused with its size and the limit', async () => {
+    const path = join(await freshDirectory(), 'large.jpg');
+    await writeFile(path, await readFile(fixtures.find((one) => one.name === 'photo-jpg')!.path));
+    await truncate(path, 2 ** 31);
+    const work = await workOn({ path, format: 'jpg', operation: 'strip_metadata' });
+    await expect(runHandler(imageHandler, work)).rejects.toMatchObject({
+      code: 'limit_exceeded',
+      message: expect.stringMatching(/2147483648 bytes.*2147483647/),
+    });
   });
 });
 

@@ -1,5 +1,4 @@
 /** Removes metadata without touching the pixels. */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { extensionOf, type Format } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
@@ -7,6 +6,7 @@ import type { EngineDeps, Work } from '#worker-image/engine/handler.ts';
 import { GAIN_MAP_WARNING } from '#worker-image/engine/image/libvips-picture.ts';
 import { openImage } from '#worker-image/engine/image/loaders/open-picture.ts';
 import type { ImageFacts, ProducedImage } from '#worker-image/engine/image/picture.ts';
+import { readWhole } from '#worker-image/engine/image/read-whole.ts';
 import { writeWhole } from '#worker-image/engine/written-file.ts';
 import { stripGif } from '#worker-image/engine/image/strip/strip-gif.ts';
 import { stripHeif } from '#worker-image/engine/image/strip/strip-heif.ts';
@@ -30,7 +30,7 @@ const STRIPPERS: Readonly<Partial<Record<Format, ((file: Buffer) => Buffer) | nu
 /**
  * Removes camera, location, time and software details, XMP, IPTC and embedded thumbnails; keeps pixels,
  * orientation and color profile. A file of a format without metadata is returned unchanged with a warning.
- * @throws MediaError unsupported_input for camera RAW, processing_failed for a damaged file.
+ * @throws MediaError unsupported_input for camera RAW, limit_exceeded above 2 GiB, processing_failed for a damaged file.
  */
 export async function stripImage(deps: EngineDeps, work: Work, { picture }: ImageFacts): Promise<ProducedImage> {
   const { format, path: input } = picture.file;
@@ -42,7 +42,7 @@ export async function stripImage(deps: EngineDeps, work: Work, { picture }: Imag
       `Metadata cannot be removed from ${format} files. Compress the file: the result has no metadata.`,
     );
   }
-  const file = await readFile(input);
+  const file = await readWhole(input);
   const written = await writeWhole(path, strip === null ? file : strip(file));
   const facts = await openImage(deps, work, { path, format });
   // In a JPEG the images after the first one are removed with the metadata.

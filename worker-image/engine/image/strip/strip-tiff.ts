@@ -59,13 +59,13 @@ function removedValues(pages: readonly TiffDirectory[]): ByteRange[] {
 
 /** Returns the ranges of header, directories, their values, and the pixels that these refer to. */
 function keptRanges(tiff: Tiff, pages: readonly TiffDirectory[]): ByteRange[] {
-  const ranges: ByteRange[] = [{ start: 0, end: tiff.headerBytes }];
-  for (const page of pages) {
-    ranges.push(page.range, ...page.entries.filter(({ tag }) => KEPT.has(tag)).map(({ values }) => values));
-    ranges.push(...data(tiff, page, TAG.stripOffsets, TAG.stripBytes));
-    ranges.push(...data(tiff, page, TAG.tileOffsets, TAG.tileBytes));
-  }
-  return ranges.toSorted((one, other) => one.start - other.start);
+  const ranges = pages.flatMap((page) => [
+    page.range,
+    ...page.entries.filter(({ tag }) => KEPT.has(tag)).map(({ values }) => values),
+    ...data(tiff, page, TAG.stripOffsets, TAG.stripBytes),
+    ...data(tiff, page, TAG.tileOffsets, TAG.tileBytes),
+  ]);
+  return [{ start: 0, end: tiff.headerBytes }, ...ranges].toSorted((one, other) => one.start - other.start);
 }
 
 /** Returns the ranges of strips or tiles. Without lengths, they reach to the end of the file. */
