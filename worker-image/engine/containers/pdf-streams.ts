@@ -4,61 +4,96 @@ import { inflateSync, type Zlib } from 'node:zlib';
 const [KEYWORD, END_KEYWORD, OBJECT] = ['stream', 'endstream', 'obj'];
 /** Maximum size of a dictionary, and of the end of it or of a stream with the whitespace around, in bytes. */
 const [MAX_DICTIONARY_BYTES, MAX_GAP_BYTES] = [4096, 4];
-/** Maximum size of a decompressed stream, in bytes. */
-const MAX_STREAM_BYTES = 256 * 1024 ** 2;
-const FILTERS = /\/Filter\s*(?:\[\s*([^\]]*)\]|(\/\w+))/;
-/** Filters of images, whose data no PDF reader checks. */
-const IMAGE_FILTERS: readonly string[] = ['/DCTDecode', '/JPXDecode', '/CCITTFaxDecode', '/JBIG2Decode'];
+/** Maximum size of a decompressed stream, in bytes. All of them together may exceed it by this multiple of the file's size. */
+const [MAX_STREAM_BYTES, MAX_RATIO] = [256 * 1024 ** 2, 16];
+/** Filters of a dictionary: a list, a name or, without either, something else. */
+const FILTERS = /\/Filter\s*(?:\[\s*([^\]]*)\]|(\/\w+))?/;
+/** Length of a stream that no other object holds. */
+const LENGTH = /\/Length\s+(\d{1,10})\b(?!\s+\d+\s+R)/;
+/** Filters whose data is not read: those of images, which no PDF reader checks either, and none. */
+const UNCHECKED_FILTERS: readonly string[] = ['/DCTDecode', '/JPXDecode', '/CCITTFaxDecode', '/JBIG2Decode', ''];
 
 /**
- * Decompresses every deflated stream to its end and compares its checksum. Returns false when a stream has other filters, or
- * one decompresses to more than 256 MiB: then not all were read.
+ * Decompresses every deflated stream to its end and compares its checksum. Returns false at the first stream that has other
+ * filters or an unknown end, or decompresses to too much: then not all were read.
  * @throws Error for a damaged stream.
  */
 export function checkStreams(pdf: Buffer): boolean {
-  let isAllRead = true;
+  let left = MAX_STREAM_BYTES + pdf.length * MAX_RATIO;
   for (let at = pdf.indexOf(KEYWORD); at !== -1; at = pdf.indexOf(KEYWORD, at)) {
-    const dictionary = dictionaryBefore(pdf, at);
+    const isStream = endsDictionary(pdf, at);
+    const dictionary = isStream ? dictionaryBefore(pdf, at) : null;
     at += KEYWORD.length;
-    if (dictionary === null) continue;
-    const [, several, single = ''] = FILTERS.exec(dictionary) ?? [];
-    const filter = (several ?? single).trim();
-    if (filter === '/FlateDecode') {
-      const end = endOfDeflated(pdf, at);
-      if (end === null) isAllRead = false;
-      else at = end;
-    } else if (filter !== '' && !IMAGE_FILTERS.includes(filter)) isAllRead = false;
+    if (!isStream) continue;
+    const start = pdf[at] === 0x0d ? at + 2 : at + 1;
+    const stream = dictionary === null ? null : readStream(pdf, { start, dictionary, left });
+    // Behind an unknown end, bytes of the stream could look like streams.
+    if (stream === null) return false;
+    at = stream.end;
+    left -= stream.decompressed;
   }
-  return isAllRead;
+  return true;
 }
 
-/** Returns the text of the dictionary that ends before the keyword; null when it is no keyword. */
+/** Returns whether a keyword follows a dictionary. */
+function endsDictionary(pdf: Buffer, at: number): boolean {
+  return pdf
+    .toString('latin1', Math.max(0, at - MAX_GAP_BYTES), at)
+    .trimEnd()
+    .endsWith('>>');
+}
+
+/** Returns the text of the dictionary that ends before the keyword; null when its beginning is not found. */
 function dictionaryBefore(pdf: Buffer, at: number): string | null {
-  if (
-    !pdf
-      .toString('latin1', Math.max(0, at - MAX_GAP_BYTES), at)
-      .trimEnd()
-      .endsWith('>>')
-  )
-    return null;
   const text = pdf.toString('latin1', Math.max(0, at - MAX_DICTIONARY_BYTES), at);
-  return text.slice(Math.max(0, text.lastIndexOf(OBJECT)));
+  const object = text.lastIndexOf(OBJECT);
+  const dictionary = text.slice(object + OBJECT.length).trimStart();
+  return object !== -1 && dictionary.startsWith('<<') ? dictionary : null;
 }
 
-/** Returns the offset after a deflated stream; null when it is too long. @throws Error for a damaged one. */
-function endOfDeflated(pdf: Buffer, afterKeyword: number): number | null {
-  const start = pdf[afterKeyword] === 0x0d ? afterKeyword + 2 : afterKeyword + 1;
-  const options = { info: true, maxOutputLength: MAX_STREAM_BYTES } as const;
-  let end: number;
+/** A stream that was read. */
+interface ReadStream {
+  /** Offset behind its data. */
+  readonly end: number;
+  /** Size in bytes. */
+  readonly decompressed: number;
+}
+
+/** Returns null for a stream that was not read to its end. @throws Error for a damaged one. */
+function readStream(
+  pdf: Buffer,
+  { start, dictionary, left }: { start: number; dictionary: string; left: number },
+): ReadStream | null {
+  const found = FILTERS.exec(dictionary);
+  const filter = found === null ? '' : (found[1] ?? found[2])?.trim();
+  if (filter === '/FlateDecode') return inflate(pdf, start, left);
+  if (filter === undefined || !UNCHECKED_FILTERS.includes(filter)) return null;
+  const length = LENGTH.exec(dictionary)?.[1];
+  if (length === undefined) return null;
+  const end = start + Number(length);
+  return isEnd(pdf, end) ? { end, decompressed: 0 } : null;
+}
+
+/** Reads a deflated stream; returns null when it is too long. @throws Error for a damaged one. */
+function inflate(pdf: Buffer, start: number, left: number): ReadStream | null {
+  const options = { info: true, maxOutputLength: Math.max(1, Math.min(left, MAX_STREAM_BYTES)) } as const;
+  let read: ReadStream;
   try {
     // With `info` the result has the engine too, which the types lack.
-    const { engine } = inflateSync(pdf.subarray(start), options) as unknown as { engine: Zlib };
-    end = start + engine.bytesWritten;
+    const { buffer, engine } = inflateSync(pdf.subarray(start), options) as unknown as { buffer: Buffer; engine: Zlib };
+    read = { end: start + engine.bytesWritten, decompressed: buffer.length };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return null;
     throw new Error(`A stream of the PDF at byte ${start} is damaged.`, { cause: error });
   }
-  const after = pdf.toString('latin1', end, end + MAX_GAP_BYTES + END_KEYWORD.length);
-  if (!after.trimStart().startsWith(END_KEYWORD)) throw new Error(`A stream of the PDF at byte ${start} has no end.`);
-  return end;
+  if (!isEnd(pdf, read.end)) throw new Error(`A stream of the PDF at byte ${start} has no end.`);
+  return read;
+}
+
+/** Returns whether the keyword for the end of a stream follows, behind a line end at most. */
+function isEnd(pdf: Buffer, at: number): boolean {
+  return pdf
+    .toString('latin1', at, at + MAX_GAP_BYTES + END_KEYWORD.length)
+    .trimStart()
+    .startsWith(END_KEYWORD);
 }

@@ -51,6 +51,7 @@ describe('parseFilters', () => {
     ['/Filter /Run#4cengthDecode', [['runs']]],
     ['/Filter [/DCTDecode] /Resources << /Font << /Fl 1 0 R >> >>', []],
     ['/P << /Filter /AHx >> /Filter /Fl', [['hex'], ['flate']]],
+    ['/Filter [/A85] /P [] /Filter [/Fl /Filter /AHx', [['ascii85'], ['hex']]],
   ])('returns the filters of %s', (dictionary, filters) => {
     expect(parseFilters(dictionary)).toEqual(filters);
   });

@@ -33,7 +33,13 @@ const MAX_FILTERS = 8;
  */
 export function parseFilters(dictionary: string): PdfFilter[][] {
   const plain = dictionary.replaceAll(/#([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number(`0x${hex}`)));
-  return [...plain.matchAll(/\/Filter\s*(\[[^\]]*\]|\/\w+)/g)].flatMap(([, value = '']) => {
+  // Behind the last bracket no list ends: a search for its end at every entry would take quadratic time.
+  const listsEnd = plain.lastIndexOf(']') + 1;
+  const entries = [
+    ...plain.slice(0, listsEnd).matchAll(/\/Filter\s*(\[[^\]]*\]|\/\w+)/g),
+    ...plain.slice(listsEnd).matchAll(/\/Filter\s*(\/\w+)/g),
+  ];
+  return entries.flatMap(([, value = '']) => {
     const filters = [...value.matchAll(/\/(\w+)/g)].flatMap(([, name = '']) => NAMES.get(name) ?? []);
     return filters.length === 0 ? [] : [filters.slice(0, MAX_FILTERS)];
   });

@@ -16,7 +16,8 @@ Image.MAX_IMAGE_PIXELS = None
 def decode(image):
     """Returns the stored pixels, whether they were indices into a palette and whether they were lossy.
 
-    None for an unsupported image.
+    Those of CMYK are inverted: Pillow inverts CMYK when it reads a JPEG and again when it writes one. None for an
+    unsupported image.
     """
     space = image.get("/ColorSpace")
     kind = image.get("/Filter")
@@ -39,9 +40,8 @@ def decode_jpeg(image, space):
     pixels = Image.open(io.BytesIO(image.read_raw_bytes()), formats=["JPEG"])
     if pixels.mode != MODES.get(components(space)) or pixels.size != (int(image.Width), int(image.Height)):
         return None
-    # CMYK is stored inverted only with an Adobe marker, which Pillow always writes.
-    inverted = pixels.mode == "CMYK" and "adobe" not in pixels.info
-    return (ImageChops.invert(pixels) if inverted else pixels), False, True
+    # Pillow has inverted CMYK with and without an Adobe marker. PDF readers invert it by /Decode only, which stays.
+    return pixels, False, True
 
 
 def decode_jpeg_2000(image, space):
@@ -51,7 +51,7 @@ def decode_jpeg_2000(image, space):
     pixels = Image.open(io.BytesIO(image.read_raw_bytes()), formats=["JPEG2000"])
     if pixels.mode != MODES.get(components(space)) or pixels.size != (int(image.Width), int(image.Height)):
         return None
-    return pixels, False, True
+    return with_inverted_cmyk(pixels), False, True
 
 
 def decode_flate(image, space):
@@ -69,7 +69,11 @@ def decode_flate(image, space):
     pixels = Image.frombytes(MODES[count], (width, height), data[:wanted])
     if indexed:
         return with_palette(pixels, space)
-    return (ImageChops.invert(pixels) if pixels.mode == "CMYK" else pixels), False, False
+    return with_inverted_cmyk(pixels), False, False
+
+
+def with_inverted_cmyk(pixels):
+    return ImageChops.invert(pixels) if pixels.mode == "CMYK" else pixels
 
 
 def with_palette(pixels, space):

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { deflateSync } from 'node:zlib';
+import { constants, deflateRawSync, deflateSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lzwOfZeros, runsOfZeros } from '#test/hostile/pdf-zero-encoders.ts';
 import { refuseDecompressionBomb } from '#worker-image/engine/pdf/refuse-decompression-bomb.ts';
@@ -34,6 +34,23 @@ describe('refuseDecompressionBomb', () => {
       'much that is hardly packed',
       Buffer.concat(Array.from({ length: 40 }, () => packed('/Filter /FlateDecode', randomBytes(2 * MIB)))),
     ],
+    [
+      'ten thousand small streams',
+      repeated(10_000, () => packed('/Length 9 0 R /Filter /FlateDecode', randomBytes(200))),
+    ],
+    [
+      'ten thousand streams whose data is encrypted',
+      repeated(10_000, () => stream('/Length 200 /Filter /FlateDecode', randomBytes(200))),
+    ],
+    [
+      'two thousand streams of digits, whose length is another object',
+      repeated(2000, () => {
+        const digits = deflateSync(randomBytes(200)).toString('hex');
+        return stream('/Length 9 0 R /Filter [/ASCIIHexDecode /FlateDecode]', Buffer.from(`${digits}>`));
+      }),
+    ],
+    ['a hundred large streams', repeated(100, () => packed('/Filter /FlateDecode', randomBytes(70_000)))],
+    ['text that repeats the keyword', Buffer.alloc(5 * MIB, '/Length 9 of a stream\n')],
   ])('accepts %s', async (_what, bytes) => {
     await expect(refuse(bytes)).resolves.toBeUndefined();
   });
@@ -69,8 +86,38 @@ describe('refuseDecompressionBomb', () => {
       'a stream behind 5 MB of other things',
       Buffer.concat([randomBytes(5 * MIB - 7), packed('/Filter /FlateDecode', Buffer.alloc(600 * MIB))]),
     ],
+    ['overlapping streams that share damaged data', repeatedHeaders(1000, damagedZeros(3 * MIB))],
   ])('refuses %s', async (_what, bytes) => {
     await expect(refuse(bytes)).rejects.toMatchObject({ code: 'processing_failed' });
+  });
+
+  it.each<[string, Buffer]>([
+    ['a list of filters that never ends, before each keyword', Buffer.alloc(5 * MIB, '/Filter[stream\n')],
+    ['streams of digits that end nowhere', Buffer.alloc(5 * MIB, '1 0 obj<</Filter/AHx>>stream\n')],
+    [
+      'streams that decode to nothing and share their data',
+      repeatedHeaders(20_000, Buffer.alloc(60_000, EMPTY_BLOCK), '1 0 obj<</Filter[/Fl/Fl]>>stream\n'),
+    ],
+  ])('limits the work of measuring %s', async (_what, bytes) => {
+    await expect(refuse(bytes)).rejects.toMatchObject({
+      code: 'processing_failed',
+      message: expect.stringContaining('bytes of work, which is the maximum'),
+    });
+  });
+
+  it('ends when it is aborted, where no keyword begins a stream', async () => {
+    const controller = new AbortController();
+    const check = refuse(Buffer.alloc(5 * MIB, 'stream\n'), controller.signal);
+    controller.abort(new Error('aborted by the test'));
+    await expect(check).rejects.toThrow('aborted by the test');
+  });
+
+  it('handles other events while it decodes short streams', async () => {
+    const controller = new AbortController();
+    const short = packed(image(1000, 1000), Buffer.alloc(1_001_000));
+    const bytes = repeated(2000, () => short);
+    setTimeout(() => controller.abort(new Error('aborted by the test')), 20);
+    await expect(refuse(bytes, controller.signal)).rejects.toThrow('aborted by the test');
   });
 
   it('finds a stream at any offset relative to the read window', async () => {
@@ -84,10 +131,30 @@ describe('refuseDecompressionBomb', () => {
   });
 });
 
-async function refuse(bytes: Buffer): Promise<void> {
+async function refuse(bytes: Buffer, signal = new AbortController().signal): Promise<void> {
   const path = join(directory, 'a.pdf');
   await writeFile(path, bytes);
-  await refuseDecompressionBomb(path, new AbortController().signal);
+  await refuseDecompressionBomb(path, signal);
+}
+
+function repeated(times: number, make: () => Buffer): Buffer {
+  return Buffer.concat(Array.from({ length: times }, make));
+}
+
+/** Block of Deflate without data. */
+const EMPTY_BLOCK = Buffer.from([0, 0, 0, 0xff, 0xff]);
+
+/** Returns zlib data without its header, which ends with an invalid block. */
+function damagedZeros(bytes: number): Buffer {
+  const zeros = deflateRawSync(Buffer.alloc(bytes), { finishFlush: constants.Z_FULL_FLUSH });
+  return Buffer.concat([zeros, Buffer.from([0xff])]);
+}
+
+/** Returns streams that continue into the next one, whose keyword and zlib header are a stored block, and share the last data. */
+function repeatedHeaders(count: number, data: Buffer, keyword = 'stream\n'): Buffer {
+  const head = Buffer.concat([Buffer.from(keyword), Buffer.from([0x78, 0x9c])]);
+  const storedHead = Buffer.concat([Buffer.from([0, head.length, 0, ~head.length & 0xff, 0xff]), head]);
+  return Buffer.concat([head, Buffer.alloc(storedHead.length * count, storedHead), data]);
 }
 
 function stream(entries: string, data: Buffer): Buffer {
