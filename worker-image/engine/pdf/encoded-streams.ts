@@ -91,8 +91,10 @@ class LastOccurrence {
   }
 }
 
-/** Returns the offset after the line end that follows the keyword, or null when there is none. */
-function dataBegin(window: Buffer, at: number): number | null {
+/** Returns the offset after the line end that follows the keyword, or null when there is none. qpdf accepts spaces before it. */
+function dataBegin(window: Buffer, keywordEnd: number): number | null {
+  let at = keywordEnd;
+  while (window[at] === 0x20 || window[at] === 0x09) at += 1;
   if (window[at] === 0x0a) return at + 1;
   if (window[at] !== 0x0d) return null;
   return window[at + 1] === 0x0a ? at + 2 : at + 1;

@@ -58,6 +58,15 @@ describe('refuseDecompressionBomb', () => {
   it.each<[string, Buffer]>([
     ['a stream of 70 MB', packed('/Filter /FlateDecode', Buffer.alloc(70 * MIB))],
     [
+      'one with spaces behind its keyword',
+      Buffer.from(
+        packed('/Filter /FlateDecode', Buffer.alloc(70 * MIB))
+          .toString('latin1')
+          .replace('stream\n', 'stream \t\n'),
+        'latin1',
+      ),
+    ],
+    [
       'streams of 70 MB in all',
       Buffer.concat(Array.from({ length: 70 }, () => packed('/Filter/Fl', Buffer.alloc(MIB)))),
     ],
