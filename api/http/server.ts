@@ -10,7 +10,7 @@ import { drainBody } from '#api/http/drain-body.ts';
 import { passGates, refuseVersion, type GateContext } from '#api/http/gates.ts';
 import { methodsOfPath, noEndpoint, pathOf } from '#api/http/request-path.ts';
 import { refuseUnknownParameters } from '#api/fields/query.ts';
-import { containsNul, nulCharacterError } from '#api/fields/nul-character.ts';
+import { containsUnstorable, unstorableText } from '#api/fields/unstorable-text.ts';
 import { makeConnectionsPausable } from '#api/http/pausable-connections.ts';
 import { HTTPS_ONLY } from '#api/http/https-only.ts';
 import { refuseAmbiguous } from '#api/http/refuse-ambiguous.ts';
@@ -139,6 +139,9 @@ async function serve(deps: ApiDeps, endpoint: Endpoint, { request, reply }: Http
     drainBody(request.raw);
     await sendRefusal(deps, reply, { error, requestId: request.id });
     return reply;
+  } finally {
+    // The client had left before the gates acquired what `close` releases.
+    if (reply.raw.closed) await context.release();
   }
 }
 
@@ -197,6 +200,7 @@ function newGateContext(
 
 function readRequest({ request, reply, traceparent }: TracedExchange): ApiRequest {
   const disconnected = new AbortController();
+  if (reply.raw.closed) disconnected.abort();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) disconnected.abort();
   });
@@ -205,7 +209,7 @@ function readRequest({ request, reply, traceparent }: TracedExchange): ApiReques
   const params = request.params as Record<string, string>;
   const { query: queryText } = splitTarget(request.raw.url ?? '');
   const query = new URLSearchParams(queryText);
-  if (containsNul(params) || containsNul([...query])) throw nulCharacterError('address');
+  if (containsUnstorable(params) || containsUnstorable([...query])) throw unstorableText('address');
   return {
     id: request.id,
     params,

@@ -6,6 +6,7 @@ describe('plainText', () => {
     ['control characters', 'a\r\n\u0000b', 'a b'],
     ['escape sequences of terminals', '\u001b[2Jgone', '[2Jgone'],
     ['direction marks', 'exe.\u202egpj', 'exe. gpj'],
+    ['halves of surrogate pairs', 'a\ud800b', 'a b'],
     ['line separators', 'a\u2028b', 'a b'],
     ['nothing of other scripts', '写真 – Übergröße', '写真 – Übergröße'],
   ])('replaces %s', (_what, text, expected) => {
@@ -16,5 +17,6 @@ describe('plainText', () => {
 
   it('cuts the text to the maximum', () => {
     expect(plainText('  abcdef', 3)).toBe('abc');
+    expect(plainText('ab😀', 3)).toBe('ab\ufffd');
   });
 });

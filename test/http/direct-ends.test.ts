@@ -11,6 +11,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import sharp from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
+import { makeDatabase } from '#api/store/database.ts';
+import { PLANS } from '#crds/catalogue/plans.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { closeServer, listen } from '#crds/process/ops-server.ts';
 import { socketUrl } from '#crds/process/start-request.ts';
@@ -24,6 +26,7 @@ import { makeDirectServer } from '#worker-image/direct/direct-server.ts';
 const { service, live, api, makeAccount } = await useService('scale');
 const photo = await readFile(new URL('../../api/data/samples/graphic.png', import.meta.url));
 
+const database = makeDatabase({ url: service.databaseUrl, log: makeLog('test', 'error'), maxConnections: 2 });
 const directory = await mkdtemp(path.join(tmpdir(), 'direct-ends-'));
 /** Abort signals of the work that the engine started. */
 const begun: AbortSignal[] = [];
@@ -53,7 +56,7 @@ await listen(engine, { socket: engineSocket });
 const stuck = await startSecondApi(service, socketUrl(engineSocket));
 const stuckApi = makeApiClient(stuck, live);
 afterAll(async () => {
-  await stuckApi.close();
+  await Promise.all([stuckApi.close(), database.close()]);
   engine.closeAllConnections();
   await closeServer(engine);
   for (const folder of [directory, sockets]) await rm(folder, { recursive: true });
@@ -135,6 +138,27 @@ describe('an engine', () => {
 });
 
 describe('a client that disconnects', () => {
+  // Promise, Bad input, case by case: A client that disconnects
+  it('while PostgreSQL is slow, before it was admitted, holds none of the slots of its account', async () => {
+    const { live: key } = await makeAccount('payg');
+    const waiting = () =>
+      database.query<{ count: number }>(
+        `select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock'`,
+      );
+    await database.transaction(async (tx) => {
+      await tx.query('lock table monthly_spend in access exclusive mode');
+      const requests = Array.from({ length: PLANS.payg.concurrentDirect }, () =>
+        open(service, key, { target: 'compress', length: 100 }),
+      );
+      for (const request of requests) request.flushHeaders();
+      await expect.poll(async () => (await waiting()).rows[0]?.count, PATIENT).toBe(requests.length);
+      const closed = requests.map((request) => new Promise((resolve) => request.once('close', resolve)));
+      for (const request of requests) request.destroy();
+      await Promise.all(closed);
+    });
+    await expect.poll(async () => (await api('POST', '/v1/compress', { key, body: photo })).status, PATIENT).toBe(200);
+  });
+
   // Promise, Settled where the interface leaves it open: A direct request is billed when its result is ready to send
   // Promise, Bad input, case by case: A client that disconnects
   it('while its file is processed stops the processing and is not billed', async () => {
