@@ -7,7 +7,7 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { copyCertificate } from '#api/embedded/certificate-copies.ts';
-import { openCertificates, type CertificateFiles } from '#api/embedded/certificates.ts';
+import { openCertificates, renewDaily, type CertificateFiles } from '#api/embedded/certificates.ts';
 import { announce, announceEnd } from '#api/embedded/announce.ts';
 import { removeConnection, writeConnection } from '#api/embedded/connection.ts';
 import { openDataFolder, type DataFolder } from '#api/embedded/data-folder.ts';
@@ -206,6 +206,7 @@ async function openServers(
     tree.startServers({ databaseUrl: start.config.DATABASE_URL, redisUrl: start.config.REDIS_URL }),
     warm,
   ]);
+  renewDaily({ clock: systemClock, report }, folder.in('tls'));
   await migrateDatabase({ clock: systemClock }, servers.databaseUrl);
   const served = servedCertificate({ given, own: certificates, folder, identities });
   return { caFile: certificates.caFile, ...servers, settings: serverSettings({ certificates: served, ...servers }) };

@@ -83,6 +83,18 @@ export async function openCertificates({ clock }: { clock: Clock }, folder: stri
   return files;
 }
 
+/** Renews the certificate before it expires while the service runs. The API serves files that were replaced. */
+export function renewDaily(
+  { clock, report }: { clock: Clock; report: (sentence: string) => void },
+  folder: string,
+): void {
+  const renew = (): void =>
+    void openCertificates({ clock }, folder).catch((error: unknown) =>
+      report(`the certificate is not renewed: ${error instanceof Error ? error.message : String(error)}`),
+    );
+  setInterval(renew, DAY_MS).unref();
+}
+
 /** Returns the end of the certificate's validity in milliseconds since 1970; 0 when it, or its key, is missing or unreadable. */
 function expiryOf(certFile: string, keyFile: string): number {
   if (!existsSync(certFile) || !existsSync(keyFile)) return 0;

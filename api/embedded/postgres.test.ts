@@ -1,4 +1,5 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -42,6 +43,24 @@ describe('startPostgres', () => {
     const second = await start();
     expect(await query(second, 'select value from committed')).toEqual([{ value: 2 }]);
     await second.stop();
+  });
+
+  it('starts while a shell is in the folder of its data, and leaves it alone', async () => {
+    await (await start()).stop();
+    const shell = spawn('sleep', ['60'], { cwd: path.join(dataFolder, 'postgres') });
+    const server = await start();
+    await server.stop();
+    expect(shell.exitCode ?? shell.signalCode).toBeNull();
+    shell.kill();
+  });
+
+  it('names the version that made the data when that is not installed', async () => {
+    await (await start()).stop();
+    const file = path.join(dataFolder, 'postgres', 'PG_VERSION');
+    const version = readFileSync(file);
+    writeFileSync(file, '14\n');
+    await expect(start()).rejects.toThrow("install Debian's package postgresql-14");
+    writeFileSync(file, version);
   });
 
   it('starts despite the pid file of a server whose process id belongs to another process now', async () => {

@@ -4,7 +4,17 @@
  *   no cluster ──initdb──▶ cluster ──start──▶ ready ──stop──▶ cluster
  *                                              │ this process dies: the kernel sends SIGINT (fast shutdown)
  */
-import { closeSync, constants, existsSync, mkdirSync, openSync, chownSync, readdirSync, renameSync } from 'node:fs';
+import {
+  chownSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+} from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { folderHash } from '#api/embedded/folder-hash.ts';
@@ -49,9 +59,9 @@ export async function startPostgres({
   mayConnect = null,
   onLine,
 }: PostgresInput): Promise<Server> {
-  const bin = findBin();
-  const user = unprivilegedUser(['postgres', 'nobody']);
   const cluster = path.join(dataFolder, 'postgres');
+  const bin = findBin(cluster);
+  const user = unprivilegedUser(['postgres', 'nobody']);
   const clusterName = `mediajobs-${folderHash(dataFolder)}`;
   if (existsSync(cluster)) await endStalePostgres(cluster);
   else await makeCluster({ bin, user, cluster, durable });
@@ -68,7 +78,10 @@ export async function startPostgres({
   };
 }
 
-function findBin(): string {
+/** Returns the folder of the programs: of the version that made the cluster, or of the newest one for a new cluster. */
+function findBin(cluster: string): string {
+  const made = path.join(cluster, 'PG_VERSION');
+  if (existsSync(made)) return binOf(readFileSync(made, 'utf8').trim(), cluster);
   const versions = existsSync(BIN_PARENT) ? readdirSync(BIN_PARENT).map(Number) : [];
   const usable = versions.filter(
     (version) => version >= OLDEST_VERSION && existsSync(`${BIN_PARENT}/${version}/bin/postgres`),
@@ -80,6 +93,14 @@ function findBin(): string {
     );
   }
   return `${BIN_PARENT}/${newest}/bin`;
+}
+
+function binOf(version: string, cluster: string): string {
+  const bin = `${BIN_PARENT}/${version}/bin`;
+  if (existsSync(`${bin}/postgres`)) return bin;
+  throw new StartError(
+    `PostgreSQL ${version} is missing, which made ${cluster}: install Debian's package postgresql-${version}. To go on with another version, dump the database with that one (docs/operations.md, Backup and restore), and restore it into a new data folder.`,
+  );
 }
 
 interface Cluster {

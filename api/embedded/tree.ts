@@ -53,7 +53,12 @@ export function makeTree({ clock, folder, users, report }: TreeDeps): Tree {
     const alive = [...processes, ...servers].flatMap((part) =>
       ((pid) => (pid === null ? [] : [{ name: part.name, pid }]))(part.pid()),
     );
-    recordProcesses(folder.in('run', 'processes.json'), alive);
+    try {
+      recordProcesses(folder.in('run', 'processes.json'), alive);
+    } catch (error) {
+      // For example a full disk. The record only makes the next start after a kill sooner.
+      report(`the list of processes is not written: ${(error as Error).message}`);
+    }
   };
   const add = async (list: Supervised[], name: string, start: () => Promise<Running>): Promise<void> => {
     const started = supervise({ clock, report, onChange: record, signal: stopping.signal }, { name, start });
