@@ -80,7 +80,7 @@ export function acceptsKind(order: RuledOrder, kind: Kind, lane: Lane): boolean 
 }
 
 /**
- * Returns the format of a file's result. Where the content decides (a TIFF, BMP or M4A with `original`), returns the
+ * Returns the format of a file's result. Where the content decides (a TIFF, BMP or most audio with `original`), returns the
  * more frequent one.
  */
 export function outputFormatOf(

@@ -1,6 +1,7 @@
-const COMMENT = /<!--[\s\S]*?-->/g;
+/** A comment without an end continues to the end of the page. */
+const COMMENT = /<!--[\s\S]*?(?:-->|$)/g;
 /** `<meta charset>`, and the older form with `charset` in `content`. */
-const META = /<meta\b[^>]{0,500}\bcharset\s*=\s*["']?\s*([\w.:-]{1,40})/i;
+const META = /<meta\b[^>]{0,500}\bcharset\s*=\s*(?:["']\s*)?([\w.:-]{1,40})/i;
 
 /**
  * Returns the encoding that a page declares, as a `TextDecoder` label, or null when it declares no known one.

@@ -48,6 +48,22 @@ describe('readOle2Root', () => {
     expect((await readOle2Root(fileReaderOf(ole2(['Book'], { left: false }))))?.has('Book')).toBe(true);
   });
 
+  it('reads nothing of a short stream behind the end of the file, even if the chain of sectors is a loop', async () => {
+    const bytes = ole2(['Workbook']);
+    bytes.writeUInt32LE(2, SECTOR + 8);
+    bytes.writeUInt32LE(8_000_000, 2 * SECTOR + 128 + 116);
+    bytes.writeUInt32LE(100, 2 * SECTOR + 128 + 120);
+    const file = fileReaderOf(bytes);
+    let reads = 0;
+    const read: typeof file.read = (offset, length) => {
+      reads += 1;
+      if (reads > 20) throw new Error('more reads than the file has sectors');
+      return file.read(offset, length);
+    };
+    const root = await readOle2Root({ ...file, read });
+    expect(await root?.readHead('Workbook')).toHaveLength(0);
+  });
+
   it('returns null for other files and for one shorter than its header', async () => {
     expect(await readOle2Root(fileReaderOf(Buffer.alloc(1000)))).toBeNull();
     expect(await readOle2Root(fileReaderOf(ole2([]).subarray(0, 511)))).toBeNull();

@@ -53,6 +53,8 @@ async function readHead(
   if (stream.bytes >= SHORT_STREAM_BYTES) return readSector(file, stream.sector);
   if (root === undefined) return Buffer.alloc(0);
   const offset = stream.sector * SHORT_SECTOR_BYTES;
+  // An offset inside the file bounds the steps below by the number of its sectors, even if the chain is a loop.
+  if (offset >= file.size) return Buffer.alloc(0);
   let sector = root.sector;
   for (let skipped = Math.floor(offset / sectorBytes(file)); skipped > 0 && sector < NO_SECTOR; skipped -= 1)
     sector = await nextSector(file, sector);

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { freshDirectory } from '#test/fixtures/engine-work.ts';
-import { readText, readUtf8 } from '#worker-image/engine/containers/read-text.ts';
+import { readText, readUtf8, utf16Name } from '#worker-image/engine/containers/read-text.ts';
 
 let path = '';
 beforeAll(async () => {
@@ -34,6 +34,12 @@ describe('readText', () => {
     ['UTF-8 in spite of a declaration', Buffer.from('né'), 'iso-8859-2', 'né'],
     ['UTF-16 with a mark', bytes('feff006e00e9'), null, 'né'],
     ['UTF-16 without a mark', Buffer.from('name;value\n', 'utf16le'), null, 'name;value\n'],
+    [
+      'UTF-16 without a mark whose later characters are not Latin',
+      Buffer.from(`${'name;value\n'.repeat(50)}${'日本語'.repeat(1000)}`, 'utf16le'),
+      null,
+      `${'name;value\n'.repeat(50)}${'日本語'.repeat(1000)}`,
+    ],
     ['a declared encoding', bytes('e9f1'), 'koi8-r', 'ИЯ'],
     ['a declared encoding of ASCII bytes', bytes('1b2442306c1b2842'), 'iso-2022-jp', '一'],
     ['an empty file', Buffer.alloc(0), null, ''],
@@ -54,6 +60,21 @@ describe('readText', () => {
   it('does not read a file as UTF-8 that is invalid at its end only', async () => {
     const { text, warnings } = await textOf(Buffer.concat([Buffer.alloc(300_000, 'x'), bytes('c3')]));
     expect([text.at(-1), warnings.length]).toEqual(['Ã', 1]);
+  });
+});
+
+describe('utf16Name', () => {
+  it.each<readonly [string, Buffer, string | null]>([
+    ['a little-endian mark', bytes('fffe'), 'utf-16le'],
+    ['a big-endian mark', bytes('feff'), 'utf-16be'],
+    ['Latin text', Buffer.from('name', 'utf16le'), 'utf-16le'],
+    ['Latin text in big-endian order', Buffer.from('name', 'utf16le').swap16(), 'utf-16be'],
+    ['half Latin text', Buffer.from('na日本', 'utf16le'), null],
+    ['zeros at even and odd offsets', bytes('6100610000006100'), null],
+    ['one character', bytes('6100'), null],
+    ['UTF-8', Buffer.from('name'), null],
+  ])('returns the name of UTF-16, or null, for %s', (_what, head, name) => {
+    expect(utf16Name(head)).toBe(name);
   });
 });
 

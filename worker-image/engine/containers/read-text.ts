@@ -67,36 +67,34 @@ async function encodingOf(
   { signal, declared = () => null, warn }: Omit<ReadTextOptions, 'onBytes'>,
 ): Promise<string> {
   const head = await headOf(path);
-  const marked = utf16WithMark(head);
-  if (marked !== null) return marked;
+  const utf16 = utf16Name(head);
+  if (utf16 !== null) return utf16;
   const named = declared(head);
   if (named === SEVEN_BITS) return named;
-  const found = utf16WithoutMark(head) ?? ((await isUtf8File(path, signal)) ? UTF8 : named);
+  const found = (await isUtf8File(path, signal)) ? UTF8 : named;
   if (found === null) warn?.(GUESSED);
   return found ?? 'windows-1252';
 }
 
-function utf16WithMark(head: Buffer): string | null {
+/**
+ * Returns the name of UTF-16 by its mark or its zero bytes, otherwise null: every second byte of Latin text is zero, and
+ * UTF-8 text has no zero bytes. Depends on the first 1,024 bytes only, so that a file is read as it was identified.
+ */
+export function utf16Name(head: Buffer): 'utf-16le' | 'utf-16be' | null {
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
-  return head[0] === 0xfe && head[1] === 0xff ? 'utf-16be' : null;
+  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
+  const sample = head.subarray(0, Math.min(head.length, 1024) & ~1);
+  if (sample.length < 4) return null;
+  const zeros = (parity: number): number => sample.filter((byte, index) => index % 2 === parity && byte === 0).length;
+  const half = sample.length / 2;
+  if (zeros(1) > half * 0.7 && zeros(0) === 0) return 'utf-16le';
+  return zeros(0) > half * 0.7 && zeros(1) === 0 ? 'utf-16be' : null;
 }
 
 async function headOf(path: string): Promise<Buffer> {
   await using file = await open(path);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(4096), 0, 4096, 0);
   return buffer.subarray(0, bytesRead);
-}
-
-/** Detects UTF-16 without a mark: every second byte of Latin text is zero; UTF-8 text has no zero bytes. */
-function utf16WithoutMark(head: Buffer): string | null {
-  const zeros = [0, 0];
-  head.forEach((byte, index) => {
-    if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
-  });
-  const [even = 0, odd = 0] = zeros;
-  const half = head.length / 2;
-  if (odd > half * 0.4 && even < half * 0.05) return 'utf-16le';
-  return even > half * 0.4 && odd < half * 0.05 ? 'utf-16be' : null;
 }
 
 async function isUtf8File(path: string, signal: AbortSignal | undefined): Promise<boolean> {

@@ -2,6 +2,8 @@
 
 /** Maximum size of an unpacked font, in bytes. */
 export const MAX_FONT_BYTES = 64 * 1024 ** 2;
+/** Maximum number of tables, the same as in the rule that identifies fonts. The header has no room for 4,096. */
+const MAX_TABLES = 1024;
 
 export const FLAVOR = { trueType: 0x00010000, appleTrueType: 0x74727565, openType: 0x4f54544f } as const;
 
@@ -61,6 +63,11 @@ export function writeSfnt(flavor: number, tables: readonly { tag: string; checks
   return bytes;
 }
 
+/** Refuses a font with too many tables. @throws Error with the number and the limit. */
+export function refuseManyTables(count: number): void {
+  if (count > MAX_TABLES) throw new Error(`the font has ${count} tables; the maximum is ${MAX_TABLES}`);
+}
+
 /** Returns a length rounded up to a multiple of four, where the next table begins. */
 export function alignToFour(length: number): number {
   // No bit operations: with 32 bits a forged length would become negative.
@@ -68,6 +75,7 @@ export function alignToFour(length: number): number {
 }
 
 function readDirectory(bytes: Buffer, count: number): SfntTable[] {
+  refuseManyTables(count);
   const end = HEADER_BYTES + RECORD_BYTES * count;
   if (count === 0 || bytes.length < end) throw new Error(`the directory of ${count} tables is empty or truncated`);
   const tables = Array.from({ length: count }, (_, index) => readRecord(bytes, HEADER_BYTES + RECORD_BYTES * index));

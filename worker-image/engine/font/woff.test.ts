@@ -41,6 +41,11 @@ describe('readWoff', () => {
     ['another signature', woff((bytes) => bytes.write('wOF2', 'latin1')), 'WOFF'],
     ['a collection of fonts', woff((bytes) => bytes.write('ttcf', 4, 'latin1')), 'single font'],
     ['no tables', woff((bytes) => bytes.writeUInt16BE(0, 12)), '0 tables'],
+    [
+      'more tables than a font header can count',
+      Buffer.concat([woff((bytes) => bytes.writeUInt16BE(4096, 12)).subarray(0, 44), Buffer.alloc(4096 * 20)]),
+      '4096 tables; the maximum is 1024',
+    ],
     ['a truncated directory', woff().subarray(0, 60), '2 tables'],
     ['a table beyond the end', woff((bytes) => bytes.writeUInt32BE(0xffff_ff00, OFFSET)), '"head"'],
     ['a packed table longer than the table', woff((bytes) => bytes.writeUInt32BE(3, LENGTH)), '"head"'],

@@ -4,7 +4,14 @@
  * dropped.
  */
 import { deflateSync, inflateSync } from 'node:zlib';
-import { isFlavor, MAX_FONT_BYTES, alignToFour, writeSfnt, type Sfnt } from '#worker-image/engine/font/sfnt.ts';
+import {
+  isFlavor,
+  MAX_FONT_BYTES,
+  alignToFour,
+  refuseManyTables,
+  writeSfnt,
+  type Sfnt,
+} from '#worker-image/engine/font/sfnt.ts';
 
 const SIGNATURE = 0x774f4646;
 const HEADER_BYTES = 44;
@@ -60,6 +67,7 @@ export function readWoff(bytes: Buffer): Buffer {
 }
 
 function readDirectory(bytes: Buffer, count: number): WoffEntry[] {
+  refuseManyTables(count);
   const end = HEADER_BYTES + ENTRY_BYTES * count;
   if (count === 0 || bytes.length < end) throw new Error(`the directory of ${count} tables is empty or truncated`);
   const entries = Array.from({ length: count }, (_, index) => readEntry(bytes, HEADER_BYTES + ENTRY_BYTES * index));

@@ -3,6 +3,7 @@ import { MediaError } from '#crds/contract/media-error.ts';
 import type { SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
 import { unsupported } from '#worker-image/engine/identify/unsupported.ts';
 import { htmlCharset } from '#worker-image/engine/containers/html-charset.ts';
+import { utf16Name } from '#worker-image/engine/containers/read-text.ts';
 
 const TEXT_FORMATS: readonly Format[] = ['txt', 'csv', 'tsv', 'json', 'ndjson', 'html', 'md'];
 const TAIL_BYTES = 16 * 1024;
@@ -119,17 +120,6 @@ function decode({ head, size }: SniffedFile, named: Format | null): string | nul
   const text = strictText(head, 'utf-8', isTruncated, maxControls) ?? windows1252(head);
   const charset = named === 'html' ? htmlCharset(head) : null;
   return text === null && charset !== null ? strictText(head, charset, isTruncated) : text;
-}
-
-function utf16Name(head: Buffer): 'utf-16le' | 'utf-16be' | null {
-  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
-  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
-  const sample = head.subarray(0, Math.min(head.length, 1024) & ~1);
-  if (sample.length < 4) return null;
-  const zeros = (parity: number): number => sample.filter((byte, index) => index % 2 === parity && byte === 0).length;
-  const half = sample.length / 2;
-  if (zeros(1) > half * 0.7 && zeros(0) === 0) return 'utf-16le';
-  return zeros(0) > half * 0.7 && zeros(1) === 0 ? 'utf-16be' : null;
 }
 
 function strictText(bytes: Buffer, encoding: string, isTruncated: boolean, maxControls = 0): string | null {

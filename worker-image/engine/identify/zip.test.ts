@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { strToU8, zipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { freshDirectory } from '#test/fixtures/engine-work.ts';
+import { zip as forgeZip } from '#test/hostile/forge-zip.ts';
 import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
 import { formatOfZip } from '#worker-image/engine/identify/zip.ts';
 
@@ -48,6 +49,14 @@ describe('formatOfZip', () => {
     ['a list of types of 5 MB', zip({ '[Content_Types].xml': 'x'.repeat(5 * 1024 ** 2) }), 'processing_failed'],
     ['a name that leaves the package', zip({ '../evil': 'x', ...odf('text') }), 'processing_failed'],
     ['70 MB in few bytes', zip({ ...odf('text'), 'content.xml': ' '.repeat(70 * 1024 ** 2) }), 'processing_failed'],
+    [
+      '80 MB in entries of one name',
+      forgeZip([
+        ...Object.entries(odf('text')).map(([name, data]) => ({ name, data })),
+        ...Array.from({ length: 40 }, () => ({ name: 'content.xml', data: ' ', claims: 2 * 1024 ** 2 })),
+      ]),
+      'processing_failed',
+    ],
   ])('refuses %s', async (_what, bytes, code) => {
     await expect(format(bytes)).rejects.toMatchObject({ code });
   });

@@ -53,18 +53,25 @@ export async function formatOfZip(file: SniffedFile): Promise<Format | null> {
     throw damaged(error);
   });
   try {
-    const entries = await listEntries(zip);
+    const { entries, unpackedBytes } = await listEntries(zip);
     const format = (await openDocument(zip, entries)) ?? (await officeOpenXml(zip, entries));
     if (format === null) throw unsupported('a ZIP archive that is no office document');
-    refuseBomb(file, entries);
+    refuseBomb(file, unpackedBytes);
     return format;
   } finally {
     zip.close();
   }
 }
 
-/** Returns the entries by name. yauzl rejects names with `..`, backslashes or a leading slash. */
-function listEntries(zip: ZipFile): Promise<ReadonlyMap<string, Entry>> {
+interface ZipDirectory {
+  /** Entries by name; the last one of a name that occurs twice. */
+  readonly entries: ReadonlyMap<string, Entry>;
+  /** Sum of the sizes of all entries, in bytes: readers decompress each entry of a name that occurs twice. */
+  readonly unpackedBytes: number;
+}
+
+/** Returns the entries. yauzl rejects names with `..`, backslashes or a leading slash. */
+function listEntries(zip: ZipFile): Promise<ZipDirectory> {
   if (zip.entryCount > MAX_ENTRIES) {
     throw new MediaError(
       'processing_failed',
@@ -73,10 +80,12 @@ function listEntries(zip: ZipFile): Promise<ReadonlyMap<string, Entry>> {
   }
   return new Promise((resolve, reject) => {
     const entries = new Map<string, Entry>();
+    let unpackedBytes = 0;
     zip.on('error', (error) => reject(damaged(error)));
-    zip.on('end', () => resolve(entries));
+    zip.on('end', () => resolve({ entries, unpackedBytes }));
     zip.on('entry', (entry: Entry) => {
       entries.set(entry.fileName, entry);
+      unpackedBytes += entry.uncompressedSize;
       zip.readEntry();
     });
     zip.readEntry();
@@ -104,8 +113,7 @@ async function officeOpenXml(zip: ZipFile, entries: ReadonlyMap<string, Entry>):
   return CONTENT_TYPES.find(([part]) => types.includes(part))?.[1] ?? null;
 }
 
-function refuseBomb(file: SniffedFile, entries: ReadonlyMap<string, Entry>): void {
-  const unpacked = [...entries.values()].reduce((sum, entry) => sum + entry.uncompressedSize, 0);
+function refuseBomb(file: SniffedFile, unpacked: number): void {
   const allowed = Math.min(MAX_UNPACKED_BYTES, Math.max(RATIO_FROM_BYTES, file.size * MAX_RATIO));
   if (unpacked <= allowed) return;
   throw new MediaError(

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   bitRateRange,
   bitRateWarnings,
+  clampBitRate,
   hasManagedVorbis,
   type EncodedAudio,
 } from '#worker-image/engine/media/audio-bit-rates.ts';
@@ -24,6 +25,16 @@ describe('bitRateRange', () => {
     [audio('aac', 44_100, 2), 0, Infinity],
   ])('of %j is %d to %d bits per second', (encoded, lowest, highest) => {
     expect(bitRateRange(encoded)).toEqual({ lowest, highest });
+  });
+});
+
+describe('clampBitRate', () => {
+  it.each([
+    [16_000, 32_000],
+    [96_000, 96_000],
+    [512_000, 320_000],
+  ])('of %d bits per second in MP3 at 44100 Hz is %d', (bitRate, expected) => {
+    expect(clampBitRate(bitRate, audio('mp3', 44_100, 2))).toBe(expected);
   });
 });
 

@@ -47,6 +47,12 @@ export function bitRateRange({ codec, sampleRate, channels }: EncodedAudio): Bit
   return sampleRate < MPEG1_HZ ? { lowest: 8000, highest: 160_000 } : { lowest: 32_000, highest: 320_000 };
 }
 
+/** Returns the bit rate, or the nearest end of the encoder's range, in bits per second. */
+export function clampBitRate(bitRate: number, audio: EncodedAudio): number {
+  const { lowest, highest } = bitRateRange(audio);
+  return Math.min(highest, Math.max(lowest, bitRate));
+}
+
 /** Returns a warning when the requested bit rate is outside of the encoder's range, whose nearest end is then used. */
 export function bitRateWarnings(audio: EncodedAudio, kbps: number | null): string[] {
   if (kbps === null) return [];

@@ -2,6 +2,7 @@
 import type { AUDIO_TIERS } from '#crds/catalogue/options/audio.ts';
 import {
   bitRateRange,
+  clampBitRate,
   hasManagedVorbis,
   VORBIS_LOWEST_QUALITY,
   type EncodedAudio,
@@ -71,7 +72,7 @@ function codecOptions(encoding: AudioEncoding, source: MediaStream): string[] {
     case 'aac':
       return ['-c:a', 'aac', '-b:a', String(rateOf('aac', encoding))];
     case 'opus':
-      return ['-c:a', 'libopus', '-vbr', 'on', '-b:a', String(inRange(rateOf('opus', encoding), encoding))];
+      return ['-c:a', 'libopus', '-vbr', 'on', '-b:a', String(clampBitRate(rateOf('opus', encoding), encoding))];
     case 'mp3':
       return ['-c:a', 'libmp3lame', ...mp3Rate(encoding)];
     case 'vorbis':
@@ -91,7 +92,7 @@ function rateOf(codec: 'aac' | 'opus' | 'vorbis', { bitRate, tier, channels }: A
 
 function mp3Rate(encoding: AudioEncoding): string[] {
   const { bitRate, tier } = encoding;
-  return bitRate === null ? ['-q:a', MP3_LEVELS[tier]] : ['-b:a', String(inRange(bitRate, encoding))];
+  return bitRate === null ? ['-q:a', MP3_LEVELS[tier]] : ['-b:a', String(clampBitRate(bitRate, encoding))];
 }
 
 /** Returns a warning when samples of 32 bits are rounded to the 24 bits of ffmpeg's FLAC and ALAC. */
@@ -142,9 +143,4 @@ function bitsOf(source: MediaStream): number {
   if (!isLossless(source.codec_name)) return 16;
   const named = /^pcm_[sfu](\d+)/.exec(source.codec_name)?.[1];
   return Math.max(source.bits_per_raw_sample, named === undefined ? 16 : Number(named));
-}
-
-function inRange(bitRate: number, encoding: AudioEncoding): number {
-  const { lowest, highest } = bitRateRange(encoding);
-  return Math.min(highest, Math.max(lowest, bitRate));
 }

@@ -128,6 +128,39 @@ describe('compressing audio', () => {
     const produced = await compress(fixture(from), { format: 'original', quality: 'tiny' });
     expect(produced.format).toBe(to);
     expect(track(produced)?.codec_name).toBe(codec);
+    expect(produced.warnings).toHaveLength(from === 'wma' ? 1 : 0);
+  });
+
+  it.each([
+    ['flac', 'ogg', [], 'flac'],
+    ['pcm_s16be', 'm4a', ['-f', 'mov'], 'wav'],
+    ['libmp3lame', 'm4a', ['-f', 'mp4'], 'mp3'],
+    ['libopus', 'm4a', ['-f', 'mp4', '-ar', '48000'], 'opus'],
+  ] as const)('keeps %s of %s when the format is original', async (codec, from, options, to) => {
+    const args = [...NOISE, '-c:a', codec, ...options];
+    const source = await draw(engineDeps().run, directory, { format: from, name: `original-${codec}`, args });
+    const produced = await compress(source, { format: 'original', quality: 'tiny' });
+    expect([produced.format, produced.warnings]).toEqual([to, []]);
+  });
+
+  it('warns that Speex becomes Vorbis when the format is original', async () => {
+    const args = [...NOISE, '-ar', '32000', '-c:a', 'libspeex'];
+    const source = await draw(engineDeps().run, directory, { format: 'ogg', name: 'original-speex', args });
+    const produced = await compress(source, { format: 'original', quality: 'tiny' });
+    expect(track(produced)?.codec_name).toBe('vorbis');
+    expect(produced.warnings).toEqual([expect.stringContaining('vorbis was used')]);
+  });
+
+  it('encodes AAC of 960 samples per frame, which ADTS does not support', async () => {
+    const args = ['-f', 'lavfi', '-i', 'anullsrc=duration=2:sample_rate=44100', '-c:a', 'aac'];
+    const source = await draw(engineDeps().run, directory, { format: 'm4a', name: 'frames-of-960', args });
+    const bytes = await readFile(source.path);
+    // ISO/IEC 14496-3, 1.6.2: AAC-LC, 44.1 kHz, two channels. Sets the flag of 960 samples, which frames of silence fit.
+    const config = bytes.indexOf(Buffer.from('1210', 'hex'), bytes.indexOf('esds'));
+    bytes.writeUInt8(0x14, config + 1);
+    await writeFile(source.path, bytes);
+    const produced = await compress(source, { format: 'aac', quality: 'maximum' });
+    expect(track(produced)).toMatchObject({ codec_name: 'aac', channels: 2 });
   });
 
   // Promise, Direct endpoints: Compress options change the result: quality, format, channels, rates, metadata

@@ -10,10 +10,10 @@ import {
   planStrip,
   withPauses,
   withSilentEnd,
-  type AudioOutput,
   type AudioPlan,
 } from '#worker-image/engine/media/audio-plan.ts';
-import { compareSeconds, encode } from '#worker-image/engine/media/run-encoder.ts';
+import type { AudioOutput } from '#worker-image/engine/media/audio-output.ts';
+import { compareSeconds, encode, mayRetry } from '#worker-image/engine/media/run-encoder.ts';
 import { requireEnd, withTruncationWarning } from '#worker-image/engine/media/detect-truncation.ts';
 import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
 import { verifyOggPages } from '#worker-image/engine/containers/ogg-checksum.ts';
@@ -79,10 +79,30 @@ const ROUNDING = 0.3;
 const SHORTEST = 0.02;
 
 /**
+ * Runs the plan. A copy that fails is encoded instead: not every variant of a codec is supported in each container, such
+ * as AAC-ELD in ADTS.
+ */
+async function produce(
+  deps: EngineDeps,
+  work: Work,
+  plan: AudioPlan,
+  facts: MediaFacts,
+): Promise<Produced<MediaFacts>> {
+  const { encoded } = plan;
+  if (encoded === null) return runWithSilence(deps, work, plan, facts);
+  try {
+    return await run(deps, work, plan, facts);
+  } catch (error) {
+    if (!mayRetry(deps, error)) throw error;
+    return runWithSilence(deps, work, encoded, facts);
+  }
+}
+
+/**
  * Runs the plan. Repeats it with silence at the end when a very short input has no output, and with silence in gaps
  * when the output is too short: ffmpeg drops the gaps that a container cannot represent.
  */
-async function produce(
+async function runWithSilence(
   deps: EngineDeps,
   work: Work,
   plan: AudioPlan,

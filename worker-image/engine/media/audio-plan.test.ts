@@ -56,6 +56,29 @@ describe('planCompress', () => {
     expect(text(compress(probeOf({ bit_rate: 96_000 })))).toContain('-b:a 96000');
   });
 
+  it('copies a source of the lowest rate of the encoder when a lower one is requested', () => {
+    expect(isCopy(compress(probeOf({ bit_rate: 32_000 }), { format: 'mp3', bitrate_kbps: 16 }))).toBe(true);
+  });
+
+  it.each([
+    ['warns of the lowest rate', 20_000, 16, '-b:a 32000', ['supports at least 32 kbit/s']],
+    ['warns of the highest rate', 400_000, 512, '-b:a 320000', ['supports at most 320 kbit/s']],
+    ['does not warn when the rate of the source is used', 96_000, 512, '-b:a 96000', []],
+  ])('%s', (_what, rate, kbps, expected, warnings) => {
+    const plan = compress(probeOf({ codec_name: 'aac', bit_rate: rate }), { format: 'mp3', bitrate_kbps: kbps });
+    expect(text(plan)).toContain(expected);
+    expect(plan.warnings).toEqual(warnings.map((warning) => expect.stringContaining(warning)));
+  });
+
+  it.each([
+    ['pcm_s16le', true],
+    ['pcm_mulaw', true],
+    ['pcm_s16be', false],
+    ['pcm_s8', false],
+  ])('copies %s into WAV: %j', (codec, copies) => {
+    expect(isCopy(compress(probeOf({ codec_name: codec }), { format: 'wav' }))).toBe(copies);
+  });
+
   it('encodes a copyable stream when its channels change', () => {
     const mono = compress(probeOf({ codec_name: 'aac', bit_rate: 64_000 }, { format: 'aac' }), { channels: 'mono' });
     expect([isCopy(mono), text(mono).includes('-ac 1'), mono.warnings]).toEqual([false, true, []]);
@@ -76,6 +99,36 @@ describe('planCompress', () => {
       expect.objectContaining({ code: 'invalid_options', param: 'audio.sample_rate_hz' }),
     );
     expect(() => compress({ ...WAV, audio: [] })).toThrow(expect.objectContaining({ code: 'processing_failed' }));
+  });
+});
+
+describe('planCompress with the format original', () => {
+  it.each([
+    ['flac', 'ogg', 'flac'],
+    ['flac', 'm4a', 'flac'],
+    ['pcm_s16be', 'm4a', 'wav'],
+    ['alac', 'm4a', 'alac'],
+    ['mp3', 'm4a', 'mp3'],
+    ['mp3', 'wav', 'mp3'],
+    ['opus', 'm4a', 'opus'],
+    ['opus', 'ogg', 'opus'],
+    ['aac', 'm4a', 'm4a'],
+    ['aac', 'aac', 'aac'],
+  ] as const)('keeps %s of %s in %s', (codec, from, to) => {
+    const plan = compress(probeOf({ codec_name: codec }, { format: from }), { format: 'original' });
+    expect([plan.format, plan.warnings]).toEqual([to, []]);
+  });
+
+  it.each([
+    ['speex', 'ogg', 'ogg', 'vorbis'],
+    ['ac3', 'm4a', 'm4a', 'aac'],
+    ['wmav2', 'wma', 'm4a', 'aac'],
+    ['wmalossless', 'wma', 'flac', 'flac'],
+    ['adpcm_ms', 'wav', 'wav', 'pcm'],
+  ] as const)('warns that %s of %s in %s becomes %s', (codec, from, to, encoded) => {
+    const plan = compress(probeOf({ codec_name: codec }, { format: from }), { format: 'original' });
+    expect(plan.format).toBe(to);
+    expect(plan.warnings).toEqual([`The codec ${codec} is not supported as output: ${encoded} was used.`]);
   });
 });
 
@@ -113,11 +166,21 @@ describe('planStrip', () => {
     ['wma', 'wmav2', 'm4a'],
     ['m4a', 'alac', 'alac'],
     ['m4a', 'aac', 'm4a'],
+    ['ogg', 'flac', 'ogg'],
     ['wav', 'pcm_s16le', 'wav'],
   ] as const)('of %s with %s writes %s, copied without tags and chapters', (format, codec, output) => {
     const plan = planStrip(probeOf({ codec_name: codec }, { format }));
     expect([plan.format, isCopy(plan)]).toEqual([output, true]);
     expect(text(plan)).toContain('-map_metadata -1 -map_chapters -1');
+  });
+});
+
+describe('a plan that copies', () => {
+  it('has the same plan with a new encoding, except for stripping', () => {
+    const plan = planConvert(probeOf({ codec_name: 'aac' }, { format: 'aac' }), 'm4a');
+    expect(plan.encoded).toMatchObject({ format: 'm4a', encoded: null });
+    expect(plan.encoded === null ? '' : text(plan.encoded)).toContain('-c:a aac -b:a 256000');
+    expect([planStrip(WAV).encoded, compress(WAV).encoded]).toEqual([null, null]);
   });
 });
 

@@ -1,9 +1,8 @@
 /** Plans how an audio file is compressed or converted, as ffmpeg's options. Pure. */
-import type { Format } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { sampleRateRule } from '#crds/catalogue/options/impossible-pairs.ts';
 import type { ResolvedOptions } from '#crds/catalogue/options/options.ts';
-import { bitRateWarnings } from '#worker-image/engine/media/audio-bit-rates.ts';
+import { bitRateWarnings, clampBitRate, type EncodedAudio } from '#worker-image/engine/media/audio-bit-rates.ts';
 import type { AudioCodec } from '#worker-image/engine/media/audio-codec.ts';
 import {
   encoderOptions,
@@ -13,22 +12,17 @@ import {
   tierRate,
   type AudioEncoding,
 } from '#worker-image/engine/media/audio-encoding.ts';
+import {
+  CODECS,
+  codecOf,
+  codecWarnings,
+  containerOf,
+  originalOf,
+  type AudioOutput,
+} from '#worker-image/engine/media/audio-output.ts';
 import { audioTrackOf, GAPLESS, type MediaStream, type Probe } from '#worker-image/engine/media/probe.ts';
-import type { MuxableFormat } from '#worker-image/tools/ffmpeg.ts';
 
 type AudioOptions = ResolvedOptions['audio'];
-export type AudioOutput = Extract<MuxableFormat, 'aac' | 'm4a' | 'mp3' | 'ogg' | 'opus' | 'wav' | 'flac' | 'alac'>;
-
-const CODECS: Readonly<Record<AudioOutput, AudioCodec>> = {
-  aac: 'aac',
-  m4a: 'aac',
-  mp3: 'mp3',
-  ogg: 'vorbis',
-  opus: 'opus',
-  wav: 'pcm',
-  flac: 'flac',
-  alac: 'alac',
-};
 
 /** Outputs that can contain cover art. */
 const WITH_COVER: ReadonlySet<AudioOutput> = new Set(['m4a', 'alac', 'mp3', 'flac']);
@@ -37,6 +31,8 @@ export interface AudioPlan {
   readonly format: AudioOutput;
   readonly outputOptions: readonly string[];
   readonly warnings: readonly string[];
+  /** The same plan with a new encoding, used when a copy fails; null without a copy, and for stripping. */
+  readonly encoded: AudioPlan | null;
 }
 
 /**
@@ -52,23 +48,20 @@ export function planCompress(probe: Probe, options: AudioOptions): AudioPlan {
   const channels = channelsOf(codec, source, options.channels);
   const wanted = options.sample_rate_hz ?? source.sample_rate;
   const sampleRate = nearestRate(codec, wanted);
-  const encoding: AudioEncoding = {
-    codec,
-    tier: options.quality,
-    bitRate: bitRateOf({ codec, probe, source, channels }, options),
-    sampleRate,
-    channels,
-  };
+  const audio = { codec, tier: options.quality, sampleRate, channels };
+  const requested = requestedRate(audio, options);
+  const encoding: AudioEncoding = { ...audio, bitRate: bitRateOf({ ...audio, bitRate: requested }, probe, source) };
   const same = sampleRate === source.sample_rate && channels === source.channels;
-  const coding = same && gainsNothing(encoding, probe, source) ? ['-c:a', 'copy'] : encoderOptions(encoding, source);
-  return withSampleTimes(probe, {
+  return assemble(probe, encoding, {
     format,
-    outputOptions: [...frameOptions(probe, format, options.strip_metadata), ...coding],
+    copies: same && gainsNothing(encoding, probe, source),
+    selection: frameOptions(probe, format, options.strip_metadata),
     warnings: [
+      ...(options.format === 'original' ? codecWarnings(source, format) : []),
       ...(options.sample_rate_hz !== null && sampleRate !== wanted
         ? [`${format} has no sample rate of ${wanted} Hz; ${sampleRate} Hz was used.`]
         : []),
-      ...bitRateWarnings(encoding, options.bitrate_kbps),
+      ...(encoding.bitRate === requested ? bitRateWarnings(encoding, options.bitrate_kbps) : []),
       ...channelWarning(source, channels, options.channels),
       ...roundingWarnings(codec, source),
     ],
@@ -90,20 +83,35 @@ export function planConvert(probe: Probe, format: AudioOutput): AudioPlan {
   const isSupported = codecOf(source) === codec || (format === 'm4a' && source.codec_name === 'alac');
   // The header of a FLAC counts its samples: a copy out of Ogg or of a truncated file leaves 0 or too many there.
   const copies = isSupported && codec !== 'pcm' && codec !== 'flac';
-  return withSampleTimes(probe, {
+  return assemble(probe, encoding, {
     format,
-    outputOptions: [
-      ...frameOptions(probe, format, false),
-      ...(copies ? ['-c:a', 'copy'] : encoderOptions(encoding, source)),
-    ],
+    copies,
+    selection: frameOptions(probe, format, false),
     warnings: [...channelWarning(source, channels, 'original'), ...roundingWarnings(codec, source)],
   });
 }
 
+interface Assembly extends Pick<AudioPlan, 'format' | 'warnings'> {
+  readonly copies: boolean;
+  /** Options that select streams, tags and cover art. */
+  readonly selection: readonly string[];
+}
+
+function assemble(probe: Probe, encoding: AudioEncoding, { format, copies, selection, warnings }: Assembly): AudioPlan {
+  const encoded = withSampleTimes(probe, {
+    format,
+    outputOptions: [...selection, ...encoderOptions(encoding, audioTrackOf(probe))],
+    warnings,
+    encoded: null,
+  });
+  return copies ? { format, outputOptions: [...selection, '-c:a', 'copy'], warnings, encoded } : encoded;
+}
+
 /** Returns the plan for copying the audio stream without tags, cover art and chapters. */
 export function planStrip(probe: Probe): AudioPlan {
-  const format = originalOf(probe, audioTrackOf(probe));
-  return { format, outputOptions: [...frameOptions(probe, format, true), '-c:a', 'copy'], warnings: [] };
+  const format = containerOf(probe, audioTrackOf(probe));
+  const outputOptions = [...frameOptions(probe, format, true), '-c:a', 'copy'];
+  return { format, outputOptions, warnings: [], encoded: null };
 }
 
 /** Returns the plan with silence in the gaps between packets; null for a copy, which cannot be filtered. */
@@ -134,20 +142,6 @@ function withFilter(plan: AudioPlan, filter: string): AudioPlan | null {
   return { ...plan, outputOptions: [...outputOptions, '-af', filters.join(',')] };
 }
 
-/** Returns the output that keeps the codec; wma becomes m4a. */
-function originalOf(probe: Probe, source: MediaStream): AudioOutput {
-  const byFormat: Partial<Record<Format, AudioOutput>> = {
-    mp3: 'mp3',
-    aac: 'aac',
-    wav: 'wav',
-    flac: 'flac',
-    ogg: 'ogg',
-    opus: 'opus',
-    m4a: source.codec_name === 'alac' ? 'alac' : 'm4a',
-  };
-  return byFormat[probe.format] ?? 'm4a';
-}
-
 function refuseSampleRate(codec: AudioCodec, rate: number | null): void {
   const allowed = rate === null ? null : sampleRateRule(codec, rate);
   if (allowed === null) return;
@@ -166,30 +160,31 @@ function channelWarning(source: MediaStream, channels: number, wanted: AudioOpti
   return [`The ${source.channels} channels were mixed down to ${channels}, the maximum of the output format.`];
 }
 
-interface RateInput {
-  readonly codec: AudioCodec;
-  readonly probe: Probe;
-  readonly source: MediaStream;
-  readonly channels: number;
+/** Returns the requested bit rate within the encoder's range; null for none, and for a lossless codec. */
+function requestedRate(audio: EncodedAudio, { bitrate_kbps: kbps }: AudioOptions): number | null {
+  return kbps === null || !isRated(audio.codec) ? null : clampBitRate(kbps * 1000, audio);
 }
 
-/** Returns the bit rate to encode at, at most that of a lossy source; null for the tier's own. */
-function bitRateOf({ codec, probe, source, channels }: RateInput, options: AudioOptions): number | null {
+/** Returns the bit rate to encode at: the requested one, at most that of a lossy source; null for the tier's own. */
+function bitRateOf(requested: AudioEncoding, probe: Probe, source: MediaStream): number | null {
+  const { codec, tier, channels, bitRate } = requested;
   if (!isRated(codec)) return null;
-  const requested = options.bitrate_kbps === null ? null : options.bitrate_kbps * 1000;
   const own = sourceRate(probe, source);
-  if (own === null || own >= (requested ?? tierRate(codec, options.quality, channels))) return requested;
-  return own;
+  if (own === null || own >= (bitRate ?? tierRate(codec, tier, channels))) return bitRate;
+  return clampBitRate(own, requested);
 }
 
 /** Returns whether encoding would not reduce the bit rate by `COPY_MARGIN`: copying loses no quality. */
 function gainsNothing(encoding: AudioEncoding, probe: Probe, source: MediaStream): boolean {
   if (codecOf(source) !== encoding.codec) return false;
-  if (!isRated(encoding.codec)) return encoding.codec === 'pcm';
+  if (!isRated(encoding.codec)) return WAV_PCM.test(source.codec_name);
   const own = sourceRate(probe, source);
   const target = encoding.bitRate ?? tierRate(encoding.codec, encoding.tier, encoding.channels);
   return own !== null && own <= target * COPY_MARGIN;
 }
+
+/** PCM, by ffmpeg's names, that WAV can contain: QuickTime's is often big-endian. */
+const WAV_PCM = /^pcm_(?:u8|s16le|s24le|s32le|f32le|f64le|alaw|mulaw)$/;
 
 /** Minimum ratio of the source's bit rate to the target's for which a second lossy encoding is worthwhile. */
 const COPY_MARGIN = 1.05;
@@ -203,14 +198,6 @@ function sourceRate(probe: Probe, source: MediaStream): number | null {
   if (isLossless(source.codec_name)) return null;
   const rate = source.bit_rate > 0 ? source.bit_rate : probe.bitRate;
   return rate > 0 ? rate : null;
-}
-
-function codecOf(source: MediaStream): AudioCodec | null {
-  if (source.codec_name.startsWith('pcm_')) return 'pcm';
-  const name = source.codec_name;
-  return name === 'aac' || name === 'mp3' || name === 'vorbis' || name === 'opus' || name === 'flac' || name === 'alac'
-    ? name
-    : null;
 }
 
 /** Returns the options that select streams, tags and cover art. */

@@ -44,6 +44,27 @@ function sample(name: string): Promise<Buffer> {
   return readFile(new URL(`../../../api/data/samples/${name}`, import.meta.url));
 }
 
+describe('a WAV file whose data chunk declares less than the file contains', () => {
+  it.each([1000, 1001])('is reported for a declared size of %i bytes', async (declared) => {
+    const bytes = await sample('talk.wav');
+    const body = bytes.indexOf('data') + 8;
+    bytes.writeUInt32LE(declared, body - 4);
+    expect(await warningForBytes('talk.wav', { bytes, readable: 10 })).toContain(
+      `declares ${declared} bytes of samples, and ${bytes.length - body - declared} bytes follow them`,
+    );
+  });
+
+  it('is not reported for a declared size of 0, with which ffmpeg reads to the end', async () => {
+    const bytes = await sample('talk.wav');
+    bytes.writeUInt32LE(0, bytes.indexOf('data') + 4);
+    const path = join(directory, 'zero.wav');
+    await writeFile(path, bytes);
+    const facts = await audioHandler.inspect(engineDeps(), await workOn({ path, format: 'wav', operation: 'convert' }));
+    expect(facts.warning).toBeUndefined();
+    expect(facts.durationSeconds).toBeGreaterThan(1);
+  });
+});
+
 describe('truncation of a media file', () => {
   it.each([...TIMED, ...COUNTED])('is reported with the remaining seconds in %s', async (name) => {
     expect(await warningFor(name, { share: 0.6, readable: 3.21 })).toBe(
@@ -66,6 +87,21 @@ describe('truncation of a media file', () => {
     bytes.writeUInt32LE(0xffff_ffff, 4);
     bytes.writeUInt32LE(0xffff_ffff, bytes.indexOf('data') + 4);
     expect(await warningForBytes(name, { bytes, readable: 10 })).toBeUndefined();
+  });
+
+  it('is not reported for a WAV with chunks, tags or a few other bytes behind its samples', async () => {
+    const whole = await sample('talk.wav');
+    const list = Buffer.alloc(8);
+    list.write('LIST');
+    list.writeUInt32LE(8000, 4);
+    for (const more of [
+      [list, Buffer.alloc(8000)],
+      [Buffer.from('ID3\x03'), Buffer.alloc(8000)],
+      [Buffer.alloc(4000)],
+    ]) {
+      const bytes = Buffer.concat([whole, ...more]);
+      expect(await warningForBytes('talk.wav', { bytes, readable: 10 })).toBeUndefined();
+    }
   });
 
   it('is not reported for an MKV of unknown size, or with other bytes behind it', async () => {

@@ -1,6 +1,6 @@
 /**
- * Detects media files whose end is missing, which ffmpeg processes without an error. Containers declare their length or
- * that of their parts, so only a few bytes of the file are read.
+ * Detects media files whose end is missing, and WAV files that contain more than they declare. ffmpeg processes both
+ * without an error. Containers declare their length or that of their parts, so only a few bytes of the file are read.
  */
 import type { Format } from '#crds/catalogue/formats.ts';
 import { parseAsfObject } from '#worker-image/engine/containers/asf.ts';
@@ -9,7 +9,7 @@ import { withFileReader, type FileReader } from '#worker-image/engine/containers
 import { endOfId3Tags } from '#worker-image/engine/containers/id3.ts';
 import { readTopBoxes } from '#worker-image/engine/containers/iso-boxes.ts';
 import { MAX_OGG_PAGE_BYTES, parseOggPage } from '#worker-image/engine/containers/ogg.ts';
-import { nextChunk, readRiffChunks } from '#worker-image/engine/containers/riff.ts';
+import { nextChunk, readRiffChunks, type RiffChunk } from '#worker-image/engine/containers/riff.ts';
 import type { Facts, Produced, Work } from '#worker-image/engine/handler.ts';
 import {
   ADTS_FRAME,
@@ -25,7 +25,7 @@ interface TimedFacts extends Facts {
   readonly probe: Pick<Probe, 'claimedSeconds'>;
 }
 
-/** Returns the facts of an input, with a warning when the file is truncated. */
+/** Returns the facts of an input, with a warning when the file is truncated, or is not read to its end. */
 export async function withTruncationWarning<T extends TimedFacts>(
   { path, format }: Pick<Work['input'], 'path' | 'format'>,
   facts: T,
@@ -35,7 +35,8 @@ export async function withTruncationWarning<T extends TimedFacts>(
   const declared = DECLARES_DURATION.has(format) ? facts.probe.claimedSeconds : 0;
   const time = { declared, readable: facts.durationSeconds };
   const found = await withFileReader(path, async (file) => isTruncated(file, time));
-  return found ? { ...facts, warning: warningOf(time) } : facts;
+  if (found === false) return facts;
+  return { ...facts, warning: found === true ? warningOf(time) : found };
 }
 
 /** Refuses a truncated output, except of an input that was truncated. @throws Error. */
@@ -77,7 +78,9 @@ interface PlayingTime {
   readonly readable: number;
 }
 
-type TruncationDetector = (file: FileReader, time: PlayingTime) => boolean | Promise<boolean>;
+/** Whether the file is truncated; a warning for a file of which ffmpeg does not read the end. */
+type Truncation = boolean | string;
+type TruncationDetector = (file: FileReader, time: PlayingTime) => Truncation | Promise<Truncation>;
 
 const DETECTORS: Readonly<Record<DemuxableFormat, TruncationDetector>> = {
   mp4: endsInsideBox,
@@ -150,7 +153,7 @@ const RIFF_HEADER_BYTES = 12;
 const MAX_WAV_CHUNKS = 1000;
 
 /** Compares the size of the `data` chunk: that of the whole WAV is often wrong. RF64 declares it in `ds64`. */
-async function endsInsideSamples(file: FileReader): Promise<boolean> {
+async function endsInsideSamples(file: FileReader): Promise<Truncation> {
   let long = 0;
   for await (const { id, body, size } of readRiffChunks(file, RIFF_HEADER_BYTES, MAX_WAV_CHUNKS)) {
     if (id === 'ds64') {
@@ -160,10 +163,36 @@ async function endsInsideSamples(file: FileReader): Promise<boolean> {
     if (id === 'data') {
       const samples = size === 0xffff_ffff ? long : size;
       const isKnown = samples === long || samples < UNKNOWN_RIFF_BYTES;
-      return isKnown && body + samples > file.size;
+      if (isKnown && body + samples > file.size) return true;
+      // ffmpeg reads samples of unknown size to the end of the file.
+      return samples === 0 ? false : undeclaredWarning(file, { body, size: samples });
     }
   }
   return false;
+}
+
+/** Bytes behind the samples that are not worth a warning. */
+const MAX_UNDECLARED_BYTES = 4096;
+/** First characters of a chunk, and of the tags that some programs append without one. */
+const CHUNK_ID = /^[\w ]{4}$/;
+const APPENDED_TAG = /^(?:ID3|TAG|APETAGEX)/;
+
+/**
+ * Returns a warning when neither a chunk nor a tag follows the samples: the declared size is then too small, as that of
+ * a recording that was interrupted, or of one above 4 GiB whose size wrapped around.
+ */
+async function undeclaredWarning(file: FileReader, data: Pick<RiffChunk, 'body' | 'size'>): Promise<string | false> {
+  const end = data.body + data.size;
+  const more = file.size - end;
+  if (more <= MAX_UNDECLARED_BYTES) return false;
+  // Some programs do not pad a chunk of an odd size.
+  for (const at of [end, end + (data.size % 2)]) {
+    const header = await file.read(at, 8);
+    if (APPENDED_TAG.test(header.toString('latin1'))) return false;
+    const isChunk = CHUNK_ID.test(header.toString('latin1', 0, 4)) && header.readUInt32LE(4) <= more + RIFF_SLACK;
+    if (isChunk) return false;
+  }
+  return `The header of the wav file declares ${data.size} bytes of samples, and ${more} bytes follow them. The result contains the declared samples. Repair the size of the data chunk, and send the file again, to process all.`;
 }
 
 /** Compares the size of the data object, which follows the header object. */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { MediaError } from '#crds/contract/media-error.ts';
 import type { EngineDeps, Facts, Work } from '#worker-image/engine/handler.ts';
+import { isTransformed, rotationOf } from '#worker-image/engine/media/display-matrix.ts';
 import { readHdrMetadata, type HdrMetadata } from '#worker-image/engine/media/hdr-metadata.ts';
 import { makePacketClock, type PacketClock } from '#worker-image/engine/media/packet-clock.ts';
 import { runFullFfprobe, type MediaFile } from '#worker-image/tools/ffmpeg.ts';
@@ -32,7 +33,9 @@ const streamSchema = z.object({
   /** Bits per second; 0 when unknown. */
   bit_rate: number.optional().default(0),
   disposition: z.object({ attached_pic: number.optional().default(0) }).optional(),
-  side_data_list: z.array(z.object({ side_data_type: text, rotation: number.optional().default(0) })).optional(),
+  side_data_list: z
+    .array(z.object({ side_data_type: text, rotation: number.optional().default(0), displaymatrix: text }))
+    .optional(),
   tags: z.record(z.string(), z.unknown()).optional().default({}),
 });
 
@@ -51,7 +54,7 @@ const probeSchema = z.object({
 const ENTRIES = [
   'stream=index,codec_type,codec_name,codec_tag_string,width,height,pix_fmt,sample_aspect_ratio,color_transfer,color_space,field_order,sample_fmt,sample_rate,channels,channel_layout,bits_per_raw_sample,bit_rate',
   'stream_disposition=attached_pic',
-  'stream_side_data=side_data_type,rotation',
+  'stream_side_data=side_data_type,rotation,displaymatrix',
   'stream_tags=alpha_mode,ALPHA_MODE',
   'chapter=id',
   'format=start_time,duration,bit_rate',
@@ -86,6 +89,8 @@ export interface Probe {
   readonly bitRate: number;
   /** Clockwise rotation in degrees: 0, 90, 180 or 270. */
   readonly rotation: number;
+  /** The display matrix rotates or flips the video. A vertical flip has no rotation. */
+  readonly isTransformed: boolean;
   /**
    * Duration that the container declares, in seconds from the start of the file: it includes a late start of the clock,
    * and the encoder priming that players skip. 0 or less when it declares none.
@@ -143,6 +148,7 @@ export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, inp
     hdr: isPq(video) ? await readHdrMetadata(deps, { input, directory: work.directory, stream: video.index }) : null,
     bitRate: format.bit_rate,
     rotation: rotationOf(video),
+    isTransformed: isTransformed(video),
     claimedSeconds: format.duration - Math.max(0, format.start_time),
     ends: endsOf(streams, clock, format.start_time),
     trimmed: trimmedOf(streams, clock),
@@ -233,11 +239,4 @@ function trimmedOf(streams: readonly MediaStream[], clock: PacketClock): Set<num
 
 function isPq(video: MediaStream | null): video is MediaStream {
   return video?.color_transfer === 'smpte2084';
-}
-
-/** ffprobe prints the smallest 64-bit integer for a display matrix of zeros, which ffmpeg does not apply. */
-function rotationOf(video: MediaStream | null): number {
-  const rotations = video?.side_data_list?.map((data) => data.rotation) ?? [];
-  const counterClockwise = rotations.find((degrees) => degrees !== 0 && Math.abs(degrees) <= 360) ?? 0;
-  return (((-Math.round(counterClockwise / 90) * 90) % 360) + 360) % 360;
 }

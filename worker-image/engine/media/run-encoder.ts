@@ -50,6 +50,11 @@ export async function encode(
   );
 }
 
+/** Returns whether the file caused the error of a plan, so that another plan may succeed. */
+export function mayRetry(deps: Pick<EngineDeps, 'signal'>, error: unknown): boolean {
+  return !deps.signal.aborted && !(error instanceof MediaError && error.code !== 'processing_failed');
+}
+
 /** Compares two playing times. @throws Error when they differ by more than `tolerance` seconds and by more than 2 %. */
 export function compareSeconds(input: number, output: number, tolerance = 1): void {
   if (Math.abs(input - output) <= Math.max(tolerance, input * 0.02)) return;

@@ -29,9 +29,14 @@ const COPYABLE: Readonly<Record<VideoOutput, ReadonlySet<string>>> = {
   ]),
 };
 
-/** Returns ffmpeg's options for every audio track; `compress` also encodes lossless audio. */
+/** Returns the audio tracks that are kept. */
+export function keptTracks({ audio }: Probe): readonly MediaStream[] {
+  return audio.slice(0, MAX_TRACKS);
+}
+
+/** Returns ffmpeg's options for every audio track that is kept; `compress` also encodes lossless audio. */
 export function audioTrackOptions(probe: Probe, format: VideoOutput, operation: 'compress' | 'convert'): string[] {
-  return probe.audio.slice(0, MAX_TRACKS).flatMap((track, position) => {
+  return keptTracks(probe).flatMap((track, position) => {
     const copies =
       COPYABLE[format].has(track.codec_name) &&
       !(operation === 'compress' && isLossless(track.codec_name)) &&

@@ -1,9 +1,9 @@
 /** The handler of video, which ffmpeg compresses and converts. */
-import { MediaError } from '#crds/contract/media-error.ts';
 import type { EngineDeps, KindHandler, Produced, Work } from '#worker-image/engine/handler.ts';
-import { compareSeconds, encode } from '#worker-image/engine/media/run-encoder.ts';
+import { compareSeconds, encode, mayRetry } from '#worker-image/engine/media/run-encoder.ts';
 import { requireEnd, withTruncationWarning } from '#worker-image/engine/media/detect-truncation.ts';
 import { playingSeconds, probe, type MediaFacts, type Probe } from '#worker-image/engine/media/probe.ts';
+import { keptTracks } from '#worker-image/engine/media/video-audio.ts';
 import type { VideoOutput } from '#worker-image/engine/media/video-output.ts';
 import {
   planCompress,
@@ -52,7 +52,7 @@ function factsOf(source: Probe): VideoFacts {
   const video = videoTrackOf(source);
   return {
     ...shownSize(source),
-    durationSeconds: playingSeconds(source, [video, source.audio[0]]),
+    durationSeconds: playingSeconds(source, [video, ...keptTracks(source)]),
     videoCodec: video.codec_name === 'hevc' ? 'h265' : video.codec_name,
     probe: source,
   };
@@ -69,7 +69,7 @@ async function produce(
   try {
     return await run(deps, work, plan, facts);
   } catch (error) {
-    if (!isFailure(deps, error)) throw error;
+    if (!mayRetry(deps, error)) throw error;
     return run(deps, work, plan.bare, facts);
   }
 }
@@ -97,14 +97,9 @@ async function tryCopy(
     compareSeconds(facts.durationSeconds, produced.facts.durationSeconds, COPY_TOLERANCE);
     return produced;
   } catch (error) {
-    if (!isFailure(deps, error)) throw error;
+    if (!mayRetry(deps, error)) throw error;
     return null;
   }
-}
-
-/** Returns whether the file caused the error, so that another plan may succeed. */
-function isFailure(deps: EngineDeps, error: unknown): boolean {
-  return !deps.signal.aborted && !(error instanceof MediaError && error.code !== 'processing_failed');
 }
 
 function targetOf(work: Work): VideoOutput {

@@ -27,6 +27,7 @@ function probeOf(video: Partial<MediaStream>, over: Partial<Probe> = {}): Probe 
     moreVideos: 0,
     hdr: null,
     rotation: 0,
+    isTransformed: false,
     lastFrameSeconds: 0,
     ends: new Map(),
     trimmed: new Set(),
@@ -51,8 +52,8 @@ describe('planConvert', () => {
     expect(copies(probeOf({ codec_name: codec }), format)).toBe(expected);
   });
 
-  it('encodes a rotated video where the container stores no rotation', () => {
-    const rotated = probeOf({}, { rotation: 90 });
+  it('encodes a rotated or flipped video where the container stores no display matrix', () => {
+    const rotated = probeOf({}, { isTransformed: true });
     expect([copies(rotated, 'mp4'), copies(rotated, 'mkv')]).toEqual([true, false]);
   });
 

@@ -69,8 +69,8 @@ export function planCompress(
 /** Returns the plan for converting, in fixed high quality. Copies the video stream when the container supports it. */
 export function planConvert(probe: Probe, format: VideoOutput, builtWith: BuiltWith = {}): VideoPlan {
   const video = videoTrackOf(probe);
-  const needsRotation = probe.rotation !== 0 && !isQuickTime(format);
-  const copies = COPYABLE[format].has(video.codec_name) && !needsRotation && !restoresTrimmed(probe, video, format);
+  const losesMatrix = probe.isTransformed && !isQuickTime(format);
+  const copies = COPYABLE[format].has(video.codec_name) && !losesMatrix && !restoresTrimmed(probe, video, format);
   if (!copies) return planReencode(probe, format, builtWith);
   const copied = ['-c:v:0', 'copy'];
   return assemble(probe, { format, operation: 'convert', copies: true }, copied, {

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -161,6 +161,26 @@ describe('further tracks of a video', () => {
     const again = await convert({ ...produced, name: 'copied' }, 'mkv');
     expect(await chaptersOf(again)).toEqual(['First', 'Second']);
     expect(again.warnings).toEqual([]);
+  });
+
+  it('count for the duration when they are longer than the video', async () => {
+    const long = ['-f', 'lavfi', '-i', 'sine=duration=4'];
+    const inputs = [...VIDEO_SOURCE, ...AUDIO_SOURCE, ...long];
+    const maps = ['-map', '0:v', '-map', '1:a', '-map', '2:a'];
+    const [whole, short] = [
+      await drawn({ format: 'mkv', name: 'long-second', args: [...inputs, ...maps, ...X264, '-c:a', 'aac'] }),
+      await drawn({
+        format: 'mkv',
+        name: 'short-second',
+        args: [...inputs, ...maps, ...X264, '-c:a', 'aac', '-t', '1'],
+      }),
+    ];
+    const work = await workOn({ ...whole, operation: 'convert', options: { convert: { to: 'mkv' } } });
+    const facts = await videoHandler.inspect(engineDeps(), work);
+    expect(facts.durationSeconds).toBeCloseTo(4, 0);
+    const lacking = await videoHandler.inspect(engineDeps(), await workOn({ ...short, operation: 'convert' }));
+    const produced = { path: short.path, format: 'mkv', facts: lacking, warnings: [] } as const;
+    await expect(videoHandler.verify(engineDeps(), work, facts, produced)).rejects.toThrow(/the output lasts/);
   });
 
   it('include the cover art of an mp4', async () => {
@@ -353,6 +373,19 @@ describe('the video stream', () => {
     const produced = await compress(source);
     expect(probed(produced).hdr).toEqual({ masterDisplay: display, maxLight: '1000,400' });
     expect(probed(produced).video).toMatchObject({ pix_fmt: 'yuv420p10le', color_transfer: 'smpte2084' });
+  });
+
+  it.each(['mkv', 'mov'] as const)('that is shown upside down stays so in %s', async (to) => {
+    const half = 'color=black:size=160x90:rate=25:duration=1,drawbox=y=0:h=45:color=white:t=fill';
+    const source = await drawn({ format: 'mp4', name: `flipped-${to}`, args: ['-f', 'lavfi', '-i', half, ...X264] });
+    const bytes = await readFile(source.path);
+    // ISO/IEC 14496-12, 8.3.2: offset of the matrix; its fifth number is the vertical scale.
+    bytes.writeInt32BE(-65_536, bytes.indexOf('tkhd') + 'tkhd'.length + 40 + 16);
+    await writeFile(source.path, bytes);
+    const produced = await convert(source, to);
+    const brightness = async (where: string): Promise<number> => (await pixelOf(produced, where))[0] ?? -1;
+    expect(await brightness('crop=2:2:0:0')).toBeLessThan(30);
+    expect(await brightness('crop=2:2:0:88')).toBeGreaterThan(220);
   });
 
   it('with pixels that are not square keeps its aspect ratio when it is scaled', async () => {

@@ -8,7 +8,8 @@ import type { Format } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { partsOf, wholeTags } from '#worker-image/engine/office/document-parts.ts';
 
-const RELATIONSHIP = /<(?:\w+:)?Relationship\s[^<>]*\/aFChunk["'][^<>]*>/g;
+const RELATIONSHIP = /<(?:\w+:)?Relationship\s[^<>]*>/g;
+const OF_CHUNK = /\/aFChunk["']/;
 const ID = /\sId\s*=\s*["']([^"']*)["']/;
 const WORD_DOCUMENT = /\sTarget\s*=\s*["'][^"']*\.do[ct][xm]["']/i;
 const CHUNK = /<w:altChunk\s[^<>]*\br:id\s*=\s*["']([^"']*)["']/g;
@@ -30,7 +31,8 @@ export async function refuseAltChunks(path: string, format: Format): Promise<voi
 
 function foreignChunks(xml: string): string[] {
   const relationships = [...xml.matchAll(RELATIONSHIP)].map(([element]) => element);
-  return relationships.filter((element) => !WORD_DOCUMENT.test(element)).map((element) => ID.exec(element)?.[1] ?? '');
+  const chunks = relationships.filter((element) => OF_CHUNK.test(element));
+  return chunks.filter((element) => !WORD_DOCUMENT.test(element)).map((element) => ID.exec(element)?.[1] ?? '');
 }
 
 async function refuseAny(part: Readable, foreign: ReadonlySet<string>): Promise<void> {

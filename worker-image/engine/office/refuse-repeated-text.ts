@@ -7,7 +7,10 @@ const FORMATS: readonly Format[] = ['xlsx', 'xlsm'];
 const SHARED_TEXTS = /^xl\/sharedStrings\.xml$/i;
 const SHEETS = /^xl\/worksheets\/[^/]+\.xml$/i;
 const TEXT = /<(\/?)(?:\w+:)?si(?=[\s/>])[^<>]*>/g;
-const CELL = /<(?:\w+:)?c\s[^<>]*?\bt="s"[^<>]*>\s*<(?:\w+:)?v>(\d{1,9})</g;
+/** A cell with its attributes and number. */
+const CELL = /<(?:\w+:)?c\s([^<>]*)>\s*<(?:\w+:)?v>(\d{1,9})</g;
+/** Attribute of a cell whose number is that of a text. */
+const REFERS_TO_TEXT = /\bt="s"/;
 
 /** Length of a text from which the cells are read, in bytes. Few workbooks have longer ones. */
 const LONG_BYTES = 1000;
@@ -71,10 +74,18 @@ async function readCells(signal: AbortSignal, path: string, lengths: readonly nu
   for await (const part of partsOf(path, SHEETS)) {
     for await (const xml of wholeTags(part)) {
       signal.throwIfAborted();
-      for (const [, number] of xml.matchAll(CELL)) bytes += lengths[Number(number)] ?? 0;
+      bytes += textBytes(xml, lengths);
       if (bytes > MAX_BYTES) throw tooMuchText();
     }
   }
+}
+
+/** Returns the length of the texts that the cells in a piece of XML refer to, in bytes. */
+function textBytes(xml: string, lengths: readonly number[]): number {
+  let bytes = 0;
+  for (const [, attributes = '', number] of xml.matchAll(CELL))
+    if (REFERS_TO_TEXT.test(attributes)) bytes += lengths[Number(number)] ?? 0;
+  return bytes;
 }
 
 function tooMuchText(): MediaError {

@@ -5,6 +5,9 @@ export interface CellLine {
   readonly preformatted: boolean;
 }
 
+/** Number of characters that a line counts for in the length of a row: an empty one takes as much memory. */
+export const LINE_CHARS = 16;
+
 /** Returns the text as a browser displays it: collapses whitespace, drops empty lines at the start and end. */
 export function displayedText(lines: readonly CellLine[]): string {
   const shown = lines.map(({ text, preformatted }) =>

@@ -24,5 +24,13 @@ export const CELLS: ReadonlySet<string> = new Set(['td', 'th']);
 /** Cells, rows and row groups. */
 export const PARTS: ReadonlySet<string> = new Set([...CELLS, 'tr', 'thead', 'tbody', 'tfoot']);
 
+/** Styles that display whitespace and line ends. */
+const PREFORMATTED = /(?:^|[;\s])white-space\s*:\s*(?:pre|pre-wrap|break-spaces)\s*(?:;|!|$)/i;
+
 /** Elements whose content is not displayed. */
 export const HIDDEN: ReadonlySet<string> = new Set(['script', 'style', 'template']);
+
+/** Returns whether an element displays whitespace and line ends because of its style. */
+export function isPreformatted({ style = '' }: Readonly<Record<string, string>>): boolean {
+  return PREFORMATTED.test(style);
+}

@@ -63,4 +63,17 @@ describe('readTsv', () => {
       ['1', '2'],
     ]);
   });
+
+  it('keeps the empty lines of a table without tabs', async () => {
+    expect(await rowsOf(readTsv, 'a\n\nb\n')).toEqual([['a'], [''], ['b']]);
+    expect(await rowsOf(readTsv, 'a\tb\n\n1\t2\n')).toEqual([
+      ['a', 'b'],
+      ['1', '2'],
+    ]);
+  });
+
+  it('reads 250 KB of comments before the first tab in linear time', { timeout: 10_000 }, async () => {
+    const rows = await rowsOf(readTsv, `${'# comment\n'.repeat(25_000)}a\tb\n`);
+    expect([rows.length, rows.at(-1)]).toEqual([25_001, ['a', 'b']]);
+  });
 });

@@ -16,7 +16,7 @@ export type OpenUtf8 = () => AsyncIterable<Uint8Array>;
 export function readTsv(open: OpenUtf8): AsyncGenerator<RowBatch> {
   return readDelimited('tsv', open, (sample) => ({
     delimiter: '\t',
-    keepsEmptyLines: /^[^\t]*\S[^\t]*$/.test(sample),
+    keepsEmptyLines: !sample.includes('\t') && /\S/.test(sample),
     skipped: 0,
   }));
 }

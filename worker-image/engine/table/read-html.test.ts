@@ -1,5 +1,22 @@
 import { describe, expect, it } from 'vitest';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { LINE_CHARS } from '#worker-image/engine/table/displayed-text.ts';
 import { readHtml } from '#worker-image/engine/table/read-html.ts';
+import { MAX_ROW_CHARS } from '#worker-image/engine/table/table-row.ts';
+
+/** Returns the number of rows that are read of a page in one piece, and the code of the error that ends it. */
+async function readWhole(html: string): Promise<{ rows: number; code: unknown }> {
+  let rows = 0;
+  const open = async function* (): AsyncGenerator<string> {
+    yield html;
+  };
+  try {
+    for await (const _row of readHtml(open, () => {})) rows += 1;
+  } catch (error) {
+    return { rows, code: error instanceof MediaError ? error.code : error };
+  }
+  return { rows, code: null };
+}
 
 async function read(html: string): Promise<{ rows: (readonly string[])[]; warnings: string[] }> {
   const [rows, warnings]: [(readonly string[])[], string[]] = [[], []];
@@ -41,6 +58,24 @@ describe('readHtml', () => {
     const { rows, warnings } = await read(`${table('<td>a')}${table('<td>b')}`);
     expect(rows).toEqual([['a']]);
     expect(warnings).toEqual([expect.stringContaining('2 tables')]);
+  });
+
+  it('yields each row before it parses the next one', async () => {
+    const [wide, tooWide] = ['<td colspan=1000>'.repeat(16), '<td colspan=1000>'.repeat(17)];
+    expect(await readWhole(table(wide, wide, tooWide))).toEqual({ rows: 2, code: 'limit_exceeded' });
+  });
+
+  it.each([
+    ['cells', `<td>${'x'.repeat(MAX_ROW_CHARS / 2)}`.repeat(2)],
+    ['line breaks', `<td>${'x'.repeat(MAX_ROW_CHARS - 2 * LINE_CHARS)}<br><br>`],
+  ])('limits the length of a row of several %s', async (_what, row) => {
+    expect(await readWhole(table('<td>a', row))).toEqual({ rows: 2, code: null });
+    expect(await readWhole(table('<td>a', `${row}<td>x`))).toEqual({ rows: 1, code: 'limit_exceeded' });
+  });
+
+  it('reads blocks behind much whitespace in linear time', { timeout: 20_000 }, async () => {
+    const blocks = '<p></p>'.repeat(200_000);
+    expect(await readWhole(table(`<td>${' '.repeat(8_000_000)}${blocks}a`))).toEqual({ rows: 1, code: null });
   });
 
   it('refuses a page without a table', async () => {

@@ -1,8 +1,8 @@
 /** Reads the first table of an HTML page. Never loads resources that the page references. */
 import { Parser } from 'htmlparser2';
-import { BLOCKS, CELLS, HIDDEN, PARTS } from '#worker-image/engine/table/html-elements.ts';
+import { BLOCKS, CELLS, HIDDEN, isPreformatted, PARTS } from '#worker-image/engine/table/html-elements.ts';
 import { colspanOf, rowspanOf } from '#worker-image/engine/table/html-span.ts';
-import { displayedText, type CellLine } from '#worker-image/engine/table/displayed-text.ts';
+import { displayedText, LINE_CHARS, type CellLine } from '#worker-image/engine/table/displayed-text.ts';
 import {
   MAX_COLUMNS,
   refuseLong,
@@ -17,14 +17,10 @@ import {
 /** Maximum nesting depth: the parser's time grows with its square. */
 const MAX_DEPTH = 5000;
 
-/** Styles that display whitespace and line ends. */
-const PREFORMATTED = /(?:^|[;\s])white-space\s*:\s*(?:pre|pre-wrap|break-spaces)\s*(?:;|!|$)/i;
-
 interface Cell {
   readonly lines: CellLine[];
   /** Whitespace is significant, including line ends at the edges. */
   readonly preformatted: boolean;
-  chars: number;
   readonly colspan: number;
   readonly rowspan: number;
 }
@@ -47,7 +43,7 @@ class FirstTable {
   stopped = false;
   #closed = false;
   readonly #parser: InstanceType<typeof Parser>;
-  #ready: TableRow[] = [];
+  readonly #ready: TableRow[] = [];
   /** Number of open tables; a table nested in the first one is text of its cell. */
   #tables = 0;
   /** Number of open elements whose content is not displayed. */
@@ -59,6 +55,8 @@ class FirstTable {
   /** Number of open `pre` elements in the cell. */
   #pre = 0;
   #row: string[] | null = null;
+  /** Number of characters of the row; `LINE_CHARS` for each line break. */
+  #rowChars = 0;
   #cell: Cell | null = null;
   /** Column → number of further rows that a cell above covers. */
   #covered = new Map<number, number>();
@@ -74,9 +72,13 @@ class FirstTable {
     );
   }
 
-  write(text: string): TableRow[] {
+  /** Yields the rows of a piece. The parser pauses at each: a `<tr>` below spanning cells is a row of up to 16,384. */
+  *write(text: string): Generator<TableRow> {
     this.#parser.write(text);
-    return this.#drain();
+    while (this.#ready.length > 0) {
+      yield* this.#drain();
+      if (!this.stopped) this.#parser.resume();
+    }
   }
 
   end(): TableRow[] {
@@ -86,9 +88,7 @@ class FirstTable {
   }
 
   #drain(): TableRow[] {
-    const rows = this.#ready;
-    this.#ready = [];
-    return rows;
+    return this.#ready.splice(0);
   }
 
   #open(name: string, attributes: Readonly<Record<string, string>>): void {
@@ -134,11 +134,19 @@ class FirstTable {
     const last = this.#cell?.lines.at(-1);
     if (last === undefined) return;
     if (last.preformatted ? last.text !== '' : /[^ \t\n\r\f]/.test(last.text)) this.#beginLine();
-    else if (last.preformatted !== this.#isPreformatted()) this.#cell?.lines.splice(-1, 1, this.#emptyLine());
+    // Whitespace at the start of a line is not displayed. If it stayed, every further edge would search it again.
+    else this.#cell?.lines.splice(-1, 1, this.#emptyLine());
   }
 
   #beginLine(): void {
-    this.#cell?.lines.push(this.#emptyLine());
+    if (this.#cell === null) return;
+    this.#countChars(LINE_CHARS);
+    this.#cell.lines.push(this.#emptyLine());
+  }
+
+  #countChars(chars: number): void {
+    this.#rowChars += chars;
+    refuseLong(this.#rowChars);
   }
 
   #emptyLine(): CellLine {
@@ -157,18 +165,16 @@ class FirstTable {
     this.#cell = {
       lines: [{ text: '', preformatted }],
       preformatted,
-      chars: 0,
       colspan: colspanOf(attributes),
       rowspan: rowspanOf(attributes),
     };
   }
 
   #text(text: string): void {
-    if (this.#cell === null || this.#hidden > 0) return;
-    this.#cell.chars += text.length;
-    refuseLong(this.#cell.chars);
-    const line = this.#cell.lines.at(-1);
-    if (line !== undefined) line.text += text;
+    const line = this.#cell?.lines.at(-1);
+    if (line === undefined || this.#hidden > 0) return;
+    this.#countChars(text.length);
+    line.text += text;
   }
 
   #enter(): void {
@@ -224,8 +230,11 @@ class FirstTable {
     this.#closeCell();
     if (this.#row === null) return;
     this.#fillCovered(this.#row);
-    if (this.#row.length > 0) this.#ready.push(this.#row);
-    this.#row = null;
+    if (this.#row.length > 0) {
+      this.#ready.push(this.#row);
+      this.#parser.pause();
+    }
+    [this.#row, this.#rowChars] = [null, 0];
     for (const [column, rows] of this.#covered) {
       if (rows <= 1) this.#covered.delete(column);
       else this.#covered.set(column, rows - 1);
@@ -237,8 +246,4 @@ class FirstTable {
     this.#closeRow();
     this.#covered.clear();
   }
-}
-
-function isPreformatted(attributes: Readonly<Record<string, string>>): boolean {
-  return PREFORMATTED.test(attributes['style'] ?? '');
 }
