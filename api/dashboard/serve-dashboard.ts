@@ -17,7 +17,7 @@ import { notFound } from '#api/dashboard/not-found.ts';
 import { type PageReply, type Route, type RouteReply, type Visit } from '#api/dashboard/route.ts';
 import { drainBody } from '#api/http/drain-body.ts';
 import { noEndpoint } from '#api/http/request-path.ts';
-import { containsUnstorable } from '#api/fields/unstorable-text.ts';
+import { containsNul } from '#api/fields/nul-character.ts';
 import { asMediaError } from '#api/http/refusal.ts';
 import { tokenDigest } from '#api/users/token.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
@@ -115,7 +115,7 @@ async function replyOf(
 
 /** Returns the route of a method; null for an unknown path. @throws MediaError bad_request (405) */
 function routeOf(routes: readonly Route[], params: Readonly<Record<string, string>>, method: string): Route | null {
-  const isIncomplete = Object.values(params).some((value) => value === '' || containsUnstorable(value));
+  const isIncomplete = Object.values(params).some((value) => value === '' || containsNul(value));
   if (routes.length === 0 || isIncomplete) return null;
   const found = routes.find((route) => route.method === method);
   if (found === undefined) throw new MediaError('bad_request', `${method} is not supported here.`, { status: 405 });

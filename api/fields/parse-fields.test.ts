@@ -55,8 +55,7 @@ describe('checkJsonObject', () => {
     [null, 'The body is null'],
     [[], 'The body is a JSON array'],
     ['a', 'The body is a JSON string'],
-    [{ a: ['\0'] }, 'contains U+0000 or half of a surrogate pair'],
-    [{ a: { '\ud800': 1 } }, 'contains U+0000 or half of a surrogate pair'],
+    [{ a: ['\0'] }, 'contains the character U+0000'],
   ])('refuses %j', (value, message) => {
     expect(() => checkJsonObject(value)).toThrow(message);
   });

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { containsUnstorable, unstorableText } from '#api/fields/unstorable-text.ts';
+import { containsNul, nulCharacterError } from '#api/fields/nul-character.ts';
 import { adviceOn, refusedValue, requirementOf } from '#crds/contract/refusal-words.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 
-/** Returns the value if it is an object without text that PostgreSQL cannot store. @throws MediaError bad_request */
+/** Returns the value if it is an object without U+0000. @throws MediaError bad_request */
 export function checkJsonObject(value: unknown): Readonly<Record<string, unknown>> {
-  if (containsUnstorable(value)) throw unstorableText('body');
+  if (containsNul(value)) throw nulCharacterError('body');
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new MediaError('bad_request', `The body is ${describeType(value)}; send a JSON object.`);
   }

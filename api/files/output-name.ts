@@ -15,5 +15,5 @@ export function outputName(filename: string | null, result: { readonly output_fo
 
 /** Returns the `Content-Disposition` of a result (RFC 6266). `filename` is always quoted: some clients need quotes. */
 export function attachment(filename: string): string {
-  return create(filename).replace(/; filename=([^";]+)/, '; filename="$1"');
+  return create(filename).replace(/^attachment; filename=([^";]+)/, 'attachment; filename="$1"');
 }

@@ -10,7 +10,7 @@ import { drainBody } from '#api/http/drain-body.ts';
 import { passGates, refuseVersion, type GateContext } from '#api/http/gates.ts';
 import { methodsOfPath, noEndpoint, pathOf } from '#api/http/request-path.ts';
 import { refuseUnknownParameters } from '#api/fields/query.ts';
-import { containsUnstorable, unstorableText } from '#api/fields/unstorable-text.ts';
+import { containsNul, nulCharacterError } from '#api/fields/nul-character.ts';
 import { makeConnectionsPausable } from '#api/http/pausable-connections.ts';
 import { HTTPS_ONLY } from '#api/http/https-only.ts';
 import { refuseAmbiguous } from '#api/http/refuse-ambiguous.ts';
@@ -209,7 +209,7 @@ function readRequest({ request, reply, traceparent }: TracedExchange): ApiReques
   const params = request.params as Record<string, string>;
   const { query: queryText } = splitTarget(request.raw.url ?? '');
   const query = new URLSearchParams(queryText);
-  if (containsUnstorable(params) || containsUnstorable([...query])) throw unstorableText('address');
+  if (containsNul(params) || containsNul([...query])) throw nulCharacterError('address');
   return {
     id: request.id,
     params,

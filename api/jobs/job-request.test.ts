@@ -11,4 +11,10 @@ describe('jobRequestSchema', () => {
     expect(accepts({ a: '😀'.repeat(501) })).toBe(false);
     expect(accepts({ ['😀'.repeat(41)]: 'v' })).toBe(false);
   });
+
+  it('replaces half of a surrogate pair in metadata', () => {
+    const metadata = { 'a\ud800': 'b\udc00', c: '😀' };
+    const parsed = jobRequestSchema.parse({ operation: 'compress', input: { upload: 'upl_x' }, metadata });
+    expect(parsed.metadata).toEqual({ 'a\ufffd': 'b\ufffd', c: '😀' });
+  });
 });

@@ -76,9 +76,13 @@ export const jobRequestSchema = z
   .meta({ id: 'JobRequest' });
 export type JobRequest = z.infer<typeof jobRequestSchema>;
 
-/** Returns a schema that counts Unicode code points, as JSON Schema does, not UTF-16 units. */
+/**
+ * Returns a schema that counts Unicode code points, as JSON Schema does, not UTF-16 units. Half of a surrogate pair becomes
+ * U+FFFD: PostgreSQL's operators for JSON fail on it.
+ */
 function atMost(characters: number, text: z.ZodString = z.string()): z.ZodString {
   return text
     .refine((sent) => Array.from(sent).length <= characters, `at most ${characters} characters`)
+    .overwrite((sent) => sent.toWellFormed())
     .meta({ maxLength: characters });
 }

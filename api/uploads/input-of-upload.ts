@@ -50,7 +50,13 @@ async function refuseNonSample({ samples, files }: InputDeps, upload: Upload): P
   // The ETag is no hash of the content in every store. Files of other sizes are not read.
   if (samples.hasSize(upload.size)) {
     const content = await files.get(contentKey(upload.id));
-    if (content !== null && samples.bySha256(await sha256Of(content.body)) !== null) return;
+    if (content !== null && samples.bySha256(await sha256Of(content.body)) !== null) {
+      // The job reads the content with the ETag of the row. An overwrite that is not yet recorded there may be a sample.
+      if (content.etag === upload.etag) return;
+      const message =
+        'The upload was overwritten while it was compared with the published samples. Wait for the response to the PUT, then create the job.';
+      throw new MediaError('test_mode_sample_required', message, { param: 'input.upload' });
+    }
   }
   const message = 'A test key accepts only the published sample files; this file is not one of them.';
   throw new MediaError('test_mode_sample_required', message, { param: 'input.upload' });

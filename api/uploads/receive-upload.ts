@@ -1,12 +1,12 @@
-/** Content of uploads, in one request or in parts that are joined: docs/reference/uploads.md. */
-import { Readable } from 'node:stream';
+/** Content of uploads, in one request or in parts: docs/reference/uploads.md. */
+import type { Readable } from 'node:stream';
 import { lockAccount } from '#api/accounts/account-rows.ts';
 import type { Dependencies } from '#api/dependencies.ts';
 import { SizeMismatch } from '#api/files/file-store.ts';
 import { countOnUploadAllowance, type Uploader } from '#api/uploads/create-upload.ts';
 import { contentKey, partKey, partSizes } from '#api/uploads/upload.ts';
-import { findUpload, markUploaded, recordPart, selectPartNumbers, type Upload } from '#api/uploads/upload-rows.ts';
-import { collectFirstBytes, possibleKinds, type FirstBytes } from '#crds/contract/first-bytes.ts';
+import { findUpload, markUploaded, recordPart, type Upload } from '#api/uploads/upload-rows.ts';
+import { collectFirstBytes, possibleKinds } from '#crds/contract/first-bytes.ts';
 import type { Kind } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { LIMITS, PLANS } from '#crds/catalogue/plans.ts';
@@ -122,53 +122,18 @@ export async function receivePart(
     const message = `Part ${partNumber} has ${expected} bytes; the request announces ${size}.`;
     throw new MediaError('bad_request', message, { param: 'Content-Length' });
   }
-  await store(deps, input.read(), { key: partKey(upload.id, partNumber), size });
-  await recordPart(deps.database, { uploadId: upload.id, partNumber, size });
-  return { partNumber, size };
+  const key = partKey(upload.id, partNumber);
+  await store(deps, input.read(), { key, size });
+  if (await recordPart(deps.database, { uploadId: upload.id, partNumber, size })) return { partNumber, size };
+  await deps.files.delete(key);
+  throw uploadNotFound(upload.id);
 }
 
-/** Joins the parts. Idempotent, so it can be repeated after a crash. @throws MediaError upload_incomplete, not_found */
-export async function completeUpload(
-  deps: UploadDeps,
-  { caller, input: { id } }: { caller: Uploader; input: { readonly id: string } },
-): Promise<{ size: number }> {
-  const upload = await openMultipart(deps, caller, id);
-  const count = partSizes(upload.size).length;
-  const sent = await selectPartNumbers(deps.database, id);
-  const missing = Array.from({ length: count }, (_, index) => index + 1).filter((number) => !sent.has(number));
-  if (missing.length > 0) {
-    throw new MediaError(
-      'upload_incomplete',
-      `These parts are missing: ${missing.join(', ')}. Send them, then complete again.`,
-    );
-  }
-  const { size } = upload;
-  const first = collectFirstBytes();
-  const joined = Readable.from(joinParts(deps, { uploadId: id, count, first }));
-  const { etag } = await deps.files.put(contentKey(id), joined, { maxBytes: size, size });
-  await faultPoint('after-parts-joined');
-  const content = { size, etag, kinds: possibleKinds(first.bytes()) };
-  await markUploaded(deps.database, id, { ...content, filename: null, at: deps.clock.now() });
-  await faultPoint('after-upload-completed');
-  for (let number = 1; number <= count; number += 1) await deps.files.delete(partKey(id, number));
-  return { size };
-}
-
-async function* joinParts(
-  deps: Pick<Dependencies, 'files'>,
-  { uploadId, count, first }: { uploadId: string; count: number; first: FirstBytes },
-): AsyncGenerator<Buffer> {
-  for (let number = 1; number <= count; number += 1) {
-    const part = await deps.files.get(partKey(uploadId, number));
-    if (part === null) throw new Error(`part ${number} of ${uploadId} is recorded but not in the file store`);
-    for await (const chunk of part.body as AsyncIterable<Buffer>) {
-      first.add(chunk);
-      yield chunk;
-    }
-  }
-}
-
-async function openMultipart(deps: UploadDeps, caller: Uploader, id: string): Promise<Upload> {
+/**
+ * Returns an upload that accepts parts and their completion.
+ * @throws MediaError not_found, upload_already_completed
+ */
+export async function openMultipart(deps: UploadDeps, caller: Uploader, id: string): Promise<Upload> {
   const upload = await uploadOf(deps, caller, id);
   if (upload === null) throw uploadNotFound(id);
   if (!upload.multipart) throw notMultipart(id);

@@ -3,8 +3,9 @@ import { withMinimumPace } from '#api/http/body-pace.ts';
 import type { CallerRequest, Endpoint } from '#api/http/endpoint.ts';
 import { readFields } from '#api/http/json-body.ts';
 import { readQuery } from '#api/fields/query.ts';
+import { completeUpload } from '#api/uploads/complete-upload.ts';
 import { createUpload, uploadRequestSchema } from '#api/uploads/create-upload.ts';
-import { checkContent, completeUpload, receivePart, storeContent } from '#api/uploads/receive-upload.ts';
+import { checkContent, receivePart, storeContent } from '#api/uploads/receive-upload.ts';
 import { lastComponent } from '#api/uploads/upload.ts';
 import {
   uploadedObjectSchema,
@@ -72,10 +73,10 @@ export const uploadEndpoints: readonly Endpoint[] = [
     summary: 'Complete a multipart upload.',
     lane: 'other',
     responses: uploaded,
-    errors: ['not_found', 'upload_incomplete', 'upload_already_completed'],
+    errors: ['not_found', 'upload_incomplete', 'upload_already_completed', 'engine_busy'],
     handle: async (deps, request) => {
       const id = idOf(request);
-      const { size } = await completeUpload(deps, { caller: request.caller, input: { id } });
+      const { size } = await completeUpload(deps, { caller: request.caller, input: { id, signal: request.signal } });
       return { status: 200, body: { id, object: 'upload', size, uploaded: true } };
     },
   },

@@ -157,13 +157,14 @@ export async function forgetAllowance(db: Queryable, before: Date): Promise<void
   await db.query('delete from upload_allowance where at <= $1', [before]);
 }
 
-/** Records a stored part; a repeated part replaces the earlier one. */
+/** Records a stored part; a repeated part replaces the earlier one. Returns false when the upload was deleted. */
 export async function recordPart(
   db: Queryable,
   part: { uploadId: string; partNumber: number; size: number },
-): Promise<void> {
-  await db.query(
-    `insert into upload_parts (upload_id, part_number, size) values ($1, $2, $3)
+): Promise<boolean> {
+  return db.changesRow(
+    `insert into upload_parts (upload_id, part_number, size)
+     select id, $2::integer, $3::bigint from uploads where id = $1 for key share
      on conflict (upload_id, part_number) do update set size = excluded.size`,
     [part.uploadId, part.partNumber, part.size],
   );

@@ -262,7 +262,9 @@ CREATE TABLE public.uploads (
     expires_at timestamp with time zone NOT NULL,
     uploaded_at timestamp with time zone,
     job_id text,
-    kinds text[]
+    kinds text[],
+    join_attempt integer DEFAULT 0 NOT NULL,
+    join_lease_until timestamp with time zone
 );
 
 CREATE TABLE public.usage_days (
