@@ -124,7 +124,9 @@ async function start(
   await faultPoint('before-attempt-start');
   const outcome = await deps.runs.start(request);
   await faultPoint('after-attempt-start');
-  if (outcome === 'no-capacity') return { result: 'no_capacity', requeueAt: decision.deadline };
+  // The run has a slot and waits for a standby. No event says when one is free.
+  if (outcome === 'no-capacity')
+    return { result: 'no_capacity', requeueAt: new Date(facts.now.getTime() + deps.timing.capacityRetryMs) };
   if (outcome === 'started') deps.log.info({ job_id: mediaJob.spec.jobId, attempt }, 'attempt started');
   return { result: 'started', requeueAt: facts.now };
 }

@@ -115,6 +115,30 @@ describe('controller', () => {
     await vi.waitFor(() => expect(startedJobs()).toHaveLength(1), WAIT);
   });
 
+  it('starts a job that waits for a standby while many others wait for a slot', async () => {
+    const last = 9;
+    const [asked, standby] = [new Set<string>(), { isReady: false }];
+    start({
+      runs: {
+        ...runs,
+        reserve: async (name) => name === `${nameOf(last)}-a1`,
+        async start(request) {
+          asked.add(request.spec.jobId);
+          return standby.isReady ? runs.start(request) : 'no-capacity';
+        },
+      },
+      timing: { ...LOCAL_TIMING, capacityRetryMs: 20, resyncMs: 60_000 },
+    });
+    for (let job = 1; job < last; job += 1) {
+      await create(job);
+      await phase(job, 'Pending');
+    }
+    await create(last);
+    await vi.waitFor(() => expect([...asked]).toEqual([jobIdOf(last)]), WAIT);
+    standby.isReady = true;
+    await vi.waitFor(() => expect(startedJobs()).toEqual([jobIdOf(last)]), WAIT);
+  });
+
   it('finds MediaJobs without an event by its resync', async () => {
     vi.spyOn(mediaJobs, 'watch').mockImplementation(() => undefined);
     start({ timing: { ...LOCAL_TIMING, resyncMs: 20 } });

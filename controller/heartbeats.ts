@@ -33,6 +33,7 @@ import { socketUrl } from '#crds/process/start-request.ts';
 import { Watchers } from '#crds/process/watchers.ts';
 import { HEARTBEAT_PATH, OUTCOME_PATH, STANDBY_PATH } from '#crds/contract/worker-port.ts';
 import { forwardToLeader, isForwarded } from '#controller/forward-to-leader.ts';
+import { limitConnections } from '#controller/limit-connections.ts';
 import { isCurrent, OutcomeReports } from '#controller/outcome-reports.ts';
 import { POLL_MS } from '#controller/standby-polls.ts';
 import type { PollReply } from '#controller/standbys.ts';
@@ -101,6 +102,11 @@ const REQUEST_MS = 10_000;
 const KEEP_ALIVE_MS = 65_000;
 /** Minimum interval between callbacks for a job, in milliseconds. A worker sends at most two heartbeats a second. */
 const MIN_CALLBACK_MS = 250;
+/**
+ * Maximum numbers of open connections. A worker needs three. The limit per address is higher, because another controller
+ * forwards the requests of many workers, and a node may translate the addresses of its pods to its own.
+ */
+const CONNECTIONS = { total: 10_000, perAddress: 256 };
 /** Maximum size of the report of an outcome, in bytes: each character of the text may be escaped. */
 const OUTCOME_BYTES = 32 * 1024;
 
@@ -186,6 +192,7 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
       );
     },
   );
+  limitConnections({ server, log: deps.log }, CONNECTIONS);
   await listen(server, options.address);
 
   return {

@@ -68,12 +68,14 @@ function matches(event: KubeObject, fieldSelector: string): boolean {
 describe('KubernetesRuns', () => {
   let jobs: MockJobs;
   let changed: string[];
+  let now: Date;
   /** Ends the current interval between reads of events. */
   let tick: () => void;
 
   beforeEach(() => {
     jobs = new MockJobs();
     changed = [];
+    now = new Date('2026-01-01T00:00:00Z');
   });
 
   const pods = makeStore(({ metadata }) => metadata.labels?.['batch.kubernetes.io/job-name']);
@@ -86,7 +88,7 @@ describe('KubernetesRuns', () => {
         client: jobs.client,
         jobs,
         pods: noPods,
-        time: { monotonic: () => 0, now: () => new Date(), wait: () => new Promise<void>((next) => (tick = next)) },
+        time: { monotonic: () => 0, now: () => now, wait: () => new Promise<void>((next) => (tick = next)) },
         metrics: { staleRead: () => undefined },
       },
       { namespace: 'media', instance: 'release-a', pod: workerPodSchema.parse({ image: 'worker' }), concurrency },
@@ -188,17 +190,17 @@ describe('KubernetesRuns', () => {
     };
 
     it.each([
-      ['cannot start until the installation changes', 'violates PodSecurity "restricted"', true],
-      ['may start later', 'exceeded quota: compute, requested: pods=1', false],
+      ['cannot start until the installation changes', 'pods "x" is forbidden: violates PodSecurity "restricted"', true],
+      ['may start later', 'pods "x" is forbidden: exceeded quota: compute, requested: pods=1', false],
     ])('%s, by the message of the refused pod, also in a read without cache', async (_what, message, isImpossible) => {
       const runs = open(null);
       const run = request(1);
       await runs.start(run);
-      const { creationTimestamp } = jobs.find(`${PATH}/${nameOf(run)}`).metadata;
+      now = new Date('2026-01-01T00:20:00Z');
       jobs.events.push(eventOf('Job', nameOf(run), { reason: 'FailedCreate', message }));
       await untilRead();
       const refused = { on: 'refused', message: `Kubernetes refuses the pod: ${message}` };
-      const since = isImpossible ? { impossibleSince: new Date(creationTimestamp) } : {};
+      const since = isImpossible ? { impossibleSince: now } : {};
       for (const fresh of [false, true]) expect(await waitingFor(runs, run, fresh)).toEqual({ ...refused, ...since });
       expect(changed).toContain(run.owner.name);
     });

@@ -78,7 +78,8 @@ describe('explainedRun', () => {
   const waiting = runIn({ state: 'waiting', for: null });
 
   it('says that Kubernetes refuses the pod, which lasts until the installation is changed', () => {
-    expect(explainedRun(waiting, { job, hasPod: false, message: 'violates PodSecurity' }).is).toEqual({
+    const message = { text: 'violates PodSecurity', impossibleSince: new Date(CREATED) };
+    expect(explainedRun(waiting, { hasPod: false, message }).is).toEqual({
       state: 'waiting',
       for: {
         on: 'refused',
@@ -89,7 +90,7 @@ describe('explainedRun', () => {
   });
 
   it('lets a run wait that exceeds a quota', () => {
-    const { is } = explainedRun(waiting, { job, hasPod: false, message: 'exceeded quota: small' });
+    const { is } = explainedRun(waiting, { hasPod: false, message: { text: 'exceeded quota: small' } });
     expect(is).toEqual({
       state: 'waiting',
       for: { on: 'refused', message: 'Kubernetes refuses the pod: exceeded quota: small' },
@@ -97,14 +98,14 @@ describe('explainedRun', () => {
   });
 
   it('says that a volume of the pod is not mounted', () => {
-    const { is } = explainedRun(waiting, { job, hasPod: true, message: 'secret not found' });
+    const { is } = explainedRun(waiting, { hasPod: true, message: { text: 'secret not found' } });
     expect(is).toMatchObject({ for: { on: 'not-started', message: expect.stringContaining('secret not found') } });
   });
 
   it('leaves a run without a message, one with a reason and an active one unchanged', () => {
     const full = runIn({ state: 'waiting', for: { on: 'capacity', message: 'Full.' } });
     const active = runIn({ state: 'active', startedAt: new Date(CREATED), isOnReadyNode: true });
-    expect(explainedRun(waiting, { job, hasPod: true, message: undefined })).toBe(waiting);
-    for (const run of [full, active]) expect(explainedRun(run, { job, hasPod: true, message: 'No.' })).toBe(run);
+    expect(explainedRun(waiting, { hasPod: true, message: undefined })).toBe(waiting);
+    for (const run of [full, active]) expect(explainedRun(run, { hasPod: true, message: { text: 'No.' } })).toBe(run);
   });
 });

@@ -7,6 +7,7 @@ import { instanceSelector, type Installation } from '#crds/media-jobs/installati
 import { boundRunState, standbyOf } from '#controller/bound-run-state.ts';
 import { runStateOf, type PodTimes } from '#controller/run-state.ts';
 import type { Run } from '#controller/runs.ts';
+import type { StartMessage } from '#controller/start-events.ts';
 
 export const JOB_OF_POD = 'batch.kubernetes.io/job-name';
 
@@ -72,21 +73,18 @@ export function ownedBy(job: KubeObject, pods: readonly KubeObject[]): readonly 
   return pods.filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === job.metadata.uid));
 }
 
-/** A quota may have room later; every other refusal stays until somebody changes the installation. */
-const QUOTA = /exceeded quota/;
-
 /** Returns a waiting run with the message of Kubernetes about its Job or pod; the same run without one. */
 export function explainedRun(
   run: Run,
-  { job, hasPod, message }: { job: KubeObject; hasPod: boolean; message: string | undefined },
+  { hasPod, message }: { hasPod: boolean; message: StartMessage | undefined },
 ): Run {
   if (message === undefined || run.is.state !== 'waiting' || run.is.for !== null) return run;
+  const { text, ...impossible } = message;
   if (hasPod) {
-    const unprepared = `The node cannot prepare the pod: ${message}`;
+    const unprepared = `The node cannot prepare the pod: ${text}`;
     return { ...run, is: { state: 'waiting', for: { on: 'not-started', message: unprepared } } };
   }
-  const refused = { on: 'refused', message: `Kubernetes refuses the pod: ${message}` } as const;
-  const impossible = QUOTA.test(message) ? {} : { impossibleSince: new Date(job.metadata.creationTimestamp) };
+  const refused = { on: 'refused', message: `Kubernetes refuses the pod: ${text}` } as const;
   return { ...run, is: { state: 'waiting', for: { ...refused, ...impossible } } };
 }
 

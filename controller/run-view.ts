@@ -56,7 +56,7 @@ export class RunView {
 
   runOf(job: KubeObject, pods = this.#podsOf(job)): Run {
     const run = asRun(job, pods, this.#podTimes);
-    return explainedRun(run, { job, hasPod: pods.length > 0, message: this.#startEvents.messageOf(run.name) });
+    return explainedRun(run, { hasPod: pods.length > 0, message: this.#startEvents.messageOf(run.name) });
   }
 
   /** Reads a run from the API server, not from the cache. */

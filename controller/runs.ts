@@ -40,7 +40,7 @@ export interface WaitingFor {
   /** `refused`: Kubernetes creates no pod. `not-started`: the node cannot prepare the pod or start its container. */
   readonly on: 'capacity' | 'image' | 'refused' | 'not-started';
   readonly message: string;
-  /** Time since which the run cannot start unless somebody changes the installation; absent: it may start later. */
+  /** Time since which the run is known to need a change of the installation; absent: it may start later. */
   readonly impossibleSince?: Date;
 }
 

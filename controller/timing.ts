@@ -23,7 +23,7 @@ export interface Timing {
   readonly percentStep: number;
   /** Minimum interval between writes of the percentage of a job. */
   readonly percentIntervalMs: number;
-  /** Interval in which waiting jobs try to reserve a slot, in addition to the end of each run. */
+  /** Interval in which waiting jobs try to reserve a slot, in addition to the end of each run, and ask for a standby. */
   readonly capacityRetryMs: number;
   /** Interval in which every MediaJob and run is reconciled: the maximum delay after a lost event. */
   readonly resyncMs: number;

@@ -1,6 +1,5 @@
 /**
- * The HTTPS server. Stages of a request: request id and version → path and method (404, 405) → gates → endpoint → reply
- * or error object. The server parses no body.
+ * The HTTPS server, which parses no body: request id, version → path and method (404, 405) → gates → endpoint → reply.
  */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { ApiDeps } from '#api/http/api-deps.ts';
@@ -139,9 +138,6 @@ async function serve(deps: ApiDeps, endpoint: Endpoint, { request, reply }: Http
     drainBody(request.raw);
     await sendRefusal(deps, reply, { error, requestId: request.id });
     return reply;
-  } finally {
-    // The client had left before the gates acquired what `close` releases.
-    if (reply.raw.closed) await context.release();
   }
 }
 
@@ -166,6 +162,8 @@ async function replyOf(deps: ApiDeps, context: GateContext, exchange: TracedExch
     return endpoint.signedLink(deps, request());
   }
   await passGates(deps, context);
+  // A client that has left before: nothing else releases what the gates acquired.
+  if (exchange.reply.raw.closed) await context.release();
   if (endpoint.lane === 'other') refuseUnknownParameters(endpoint, request().query);
   if (context.caller === null) throw new Error(`${endpoint.path} was reached without a key`);
   return endpoint.handle(deps, { ...request(), caller: context.caller });

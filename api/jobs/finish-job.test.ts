@@ -55,6 +55,13 @@ const count = async (table: string, column: string, id: string): Promise<number>
 };
 
 describe('finishJob', () => {
+  it('ends a job whose webhook_url cannot be decrypted, and stores an event that is never sent', async () => {
+    const id = await runningJob();
+    const withoutKey = { ...deps, secretBox: makeSecretBox([{ id: 'k2', key: Buffer.alloc(32, 8) }]) };
+    expect(await finishJob(withoutKey, id, success('n1', 1))).toMatchObject({ status: 'succeeded' });
+    expect(await count('webhook_deliveries', 'job_id', id)).toBe(1);
+  });
+
   // Promise, States: Success, failure and cancellation set result, error, billing, files and event together, once
   it('writes status, result, ledger, deletions and webhook delivery in one transaction', async () => {
     const id = await runningJob();

@@ -11,10 +11,11 @@ import { jobObject } from '#api/jobs/job-object.ts';
 import { endJob, type JobEnd } from '#api/jobs/job-progress-rows.ts';
 import { lockJob } from '#api/jobs/job-rows.ts';
 import type { Queryable } from '#api/store/database.ts';
+import { SecretBoxError } from '#api/store/secret-box.ts';
 import { partsFolder } from '#api/uploads/upload.ts';
 import { currentEtag, deleteUpload } from '#api/uploads/upload-rows.ts';
 import { openUrl, urlContext } from '#api/webhooks/stored-url.ts';
-import { queueJobEvent } from '#api/webhooks/queue-job-event.ts';
+import { queueJobEvent, UNREADABLE_URL } from '#api/webhooks/queue-job-event.ts';
 import type { ErrorCode } from '#crds/contract/error-codes.ts';
 import { MediaError, toJobError, type JobError } from '#crds/contract/media-error.ts';
 import type { WorkerReport } from '#crds/contract/media-job.ts';
@@ -84,11 +85,16 @@ export async function finishJobIn(
   return job;
 }
 
-function webhookUrlOf({ secretBox }: Pick<FinishDeps, 'secretBox'>, job: Job): string | null {
+/** Returns the job's `webhook_url`. One whose key was removed does not keep the job from ending. */
+function webhookUrlOf({ secretBox }: Pick<FinishDeps, 'secretBox'>, job: Job): string | typeof UNREADABLE_URL | null {
   const { plainWebhookUrl: plainUrl, sealedWebhookUrl: sealedUrl } = job;
-  return plainUrl === null && sealedUrl === null
-    ? null
-    : openUrl(secretBox, { plainUrl, sealedUrl }, urlContext.job(job.id));
+  if (plainUrl === null && sealedUrl === null) return null;
+  try {
+    return openUrl(secretBox, { plainUrl, sealedUrl }, urlContext.job(job.id));
+  } catch (error) {
+    if (error instanceof SecretBoxError) return UNREADABLE_URL;
+    throw error;
+  }
 }
 
 /** Returns a failure instead of a success when the upload was overwritten (docs/reference/errors.md#input_changed). */

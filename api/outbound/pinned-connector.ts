@@ -1,17 +1,20 @@
 /** Connections to checked addresses: a later resolution of the name to other addresses has no effect. */
-import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { addressOfHost, canonicalAddress, isInNetworks, isPublicAddress } from '#api/outbound/public-address.ts';
+import { resolveHost } from '#api/outbound/resolve-host.ts';
 import { SafeFetchError } from '#api/outbound/safe-fetch-error.ts';
 
-/** Returns every A and AAAA address of a name, in the order to try. */
-export type Resolve = (name: string) => Promise<readonly string[]>;
+/** Returns every A and AAAA address of a name, in the order to try. The abort of the signal ends the look-up. */
+export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** Resolver of the operating system. */
-export const systemResolve: Resolve = async (name) => (await lookup(name, { all: true })).map(({ address }) => address);
+/** Resolves names by the hosts file and the name servers of the operating system. */
+export const systemResolve: Resolve = (name, signal) => resolveHost(SYSTEM_CONFIG, { name, signal });
+
+/** Six seconds for a silent server leave time for a connection within the 10 seconds of a webhook. */
+const SYSTEM_CONFIG = { hostsFile: '/etc/hosts', resolvConf: '/etc/resolv.conf', timeoutMs: 2000 } as const;
 
 /**
  * Returns the checked addresses of a URL's host: each must be public, or inside the private networks that the operator
@@ -20,14 +23,14 @@ export const systemResolve: Resolve = async (name) => (await lookup(name, { all:
  */
 export async function checkedAddresses(
   { resolve, privateTargets }: { resolve: Resolve; privateTargets: readonly string[] },
-  host: string,
+  { host, signal }: { host: string; signal: AbortSignal },
 ): Promise<readonly string[]> {
   const literal = addressOfHost(host);
   if (literal !== null) {
     if (isInNetworks(literal, privateTargets)) return [literal];
     throw new SafeFetchError('forbidden_address', 'the URL must name a public host, not an IP address');
   }
-  const addresses = await resolve(host);
+  const addresses = await resolve(host, signal);
   if (addresses.length === 0) throw new SafeFetchError('name_not_found', 'the host name has no address');
   const isAllowed = (address: string): boolean => isPublicAddress(address) || isInNetworks(address, privateTargets);
   if (addresses.every(isAllowed)) return addresses;

@@ -113,7 +113,7 @@ async function send(
   const { target: url, purpose } = request;
   const problem = targetProblem(url, { purpose, privateTargets: deps.privateTargets });
   if (problem !== null) throw new SafeFetchError('bad_url', `the URL ${problem}`);
-  const addresses = await deadline.race(() => checkedAddresses(deps, url.hostname));
+  const addresses = await deadline.race(() => checkedAddresses(deps, { host: url.hostname, signal: deadline.signal }));
   const connect = pinnedConnector({ secureContext: deps.secureContext, signal: deadline.signal }, { url, addresses });
   let hasExcess = (): boolean => false;
   const client = new Client(url.origin, {

@@ -1,14 +1,23 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { deleteLater } from '#api/files/file-deletion-rows.ts';
-import { deleteFiles, expireOutputs, expireUploads, forgetOldRecords } from '#api/recorder/clean-up.ts';
+import {
+  deleteFiles,
+  expireOutputs,
+  expireUploads,
+  failOverdueJobs,
+  forgetOldRecords,
+} from '#api/recorder/clean-up.ts';
+import { makeSecretBox } from '#api/store/secret-box.ts';
 import { deleteOutputs, outputLinksExpireAt } from '#api/jobs/delete-outputs.ts';
 import { insertPing, claimPings, recordPingOutcome } from '#api/webhooks/webhook-ping-rows.ts';
 import { sealUrl, urlContext } from '#api/webhooks/stored-url.ts';
 import { newId } from '#crds/contract/ids.ts';
-import { buildJob } from '#test/support/job-builder.ts';
+import { buildJob, readJob } from '#test/support/job-builder.ts';
+import { refuseUpdates } from '#test/support/refuse-updates.ts';
 import { START, webhookSender } from '#test/support/webhook-sender.ts';
 
-const DAY_MS = 24 * 3600 * 1000;
+const HOUR_MS = 3600 * 1000;
+const DAY_MS = 24 * HOUR_MS;
 const sender = await webhookSender();
 const { database } = sender;
 const deps = { ...sender.deps, newId, baseUrl: 'https://media.test', linkKeys: [] };
@@ -106,6 +115,38 @@ describe('expiry of uploads, outputs and files', () => {
     await clean(outputLinksExpireAt(job));
     expect([...kept]).toEqual([]);
     expect(await deletions()).toBe(0);
+  });
+});
+
+describe('failOverdueJobs', () => {
+  beforeEach(() => database.query('truncate uploads, jobs cascade'));
+
+  it('fails a job whose account has an endpoint that cannot be decrypted, and stores the event', async () => {
+    const { id: endpointId } = await sender.register('https://127.0.0.1:1/');
+    const job = await buildJob(database, sender.accountId);
+    sender.time = START + HOUR_MS;
+    await failOverdueJobs({ ...deps, secretBox: makeSecretBox([{ id: 'b', key: Buffer.alloc(32, 2) }]) });
+    expect(await readJob(database, job.id)).toMatchObject({ status: 'failed', error: { code: 'timeout' } });
+    expect((await database.query('select job_id, endpoint_id from webhook_deliveries')).rows).toEqual([
+      { job_id: job.id, endpoint_id: endpointId },
+    ]);
+  });
+
+  it('fails the other jobs when one cannot be ended, and tries that one again later', async () => {
+    const [first, stuck, last] = [
+      await buildJob(database, sender.accountId),
+      await buildJob(database, sender.accountId),
+      await buildJob(database, sender.accountId),
+    ];
+    const remove = await refuseUpdates(database, stuck.id);
+    sender.time = START + HOUR_MS;
+    await failOverdueJobs(deps);
+    const statuses = () =>
+      Promise.all([first, stuck, last].map(async ({ id }) => (await readJob(database, id)).status));
+    expect(await statuses()).toEqual(['failed', 'queued', 'failed']);
+    await remove();
+    await failOverdueJobs(deps);
+    expect(await statuses()).toEqual(['failed', 'failed', 'failed']);
   });
 });
 

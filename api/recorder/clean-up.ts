@@ -1,4 +1,5 @@
 /** Expiry of jobs, uploads, files and records. Every function is idempotent and may be interrupted. */
+import type { Dependencies } from '#api/dependencies.ts';
 import { forgetReservations } from '#api/billing/direct-reservation-rows.ts';
 import { deleteLater, endDeletions, postponeDeletion, selectDueDeletions } from '#api/files/file-deletion-rows.ts';
 import type { FileStore } from '#api/files/file-store.ts';
@@ -7,6 +8,7 @@ import { finishJob, type FinishDeps } from '#api/jobs/finish-job.ts';
 import { JOB_LINK_SECONDS } from '#api/jobs/job.ts';
 import { deleteForgottenKeys } from '#api/jobs/idempotency-rows.ts';
 import { forgetJobs, markFilesDeleted, selectExpiredJobs, selectOverdueJobs } from '#api/jobs/job-progress-rows.ts';
+import { handleRows } from '#api/recorder/handle-rows.ts';
 import { contentKey, partsFolder } from '#api/uploads/upload.ts';
 import { deleteUpload, forgetAllowance, selectExpiredUploads } from '#api/uploads/upload-rows.ts';
 import { forgetTransfers } from '#api/transfers/transfer-rows.ts';
@@ -18,29 +20,36 @@ import { faultPoint } from '#crds/process/fault-point.ts';
 /** Rows of one batch. Each function runs batches until no rows are left. */
 const BATCH = 200;
 
+type CleanUpDeps = Pick<FinishDeps, 'database' | 'clock'> & Pick<Dependencies, 'log'>;
+
 /** Deletes the files of jobs past `expires_at` (docs/reference/jobs.md#job-object). */
-export async function expireOutputs({ database, clock }: FinishDeps): Promise<void> {
-  const now = clock.now();
-  await untilNone(
-    () => selectExpiredJobs(database, now, BATCH),
-    (job) =>
+export async function expireOutputs(deps: CleanUpDeps): Promise<void> {
+  const { database } = deps;
+  const now = deps.clock.now();
+  await handleRows(deps, {
+    batch: BATCH,
+    select: (limit) => selectExpiredJobs(database, now, limit),
+    handle: (job) =>
       database.transaction(async (tx) => {
         if (await markFilesDeleted(tx, job.id, now)) await deleteOutputs(tx, job, now);
       }),
-  );
+    fieldsOf: ({ id }) => ({ job_id: id }),
+  });
 }
 
 /** Fails jobs that waited 30 minutes for capacity (docs/reference/limits-and-prices.md#limits-for-every-plan). */
-export async function failOverdueJobs(deps: FinishDeps): Promise<void> {
+export async function failOverdueJobs(deps: FinishDeps & Pick<Dependencies, 'log'>): Promise<void> {
   // One minute more than the controller, which ends the jobs that have a MediaJob.
   const since = new Date(deps.clock.now().getTime() - (LIMITS.jobWaitSeconds + 60) * 1000);
   const message = `The job waited ${LIMITS.jobWaitSeconds / 60} minutes for a free engine and failed. Create it again later.`;
-  await untilNone(
-    () => selectOverdueJobs(deps.database, since, BATCH),
-    async (job) => {
-      await finishJob(deps, job.id, { kind: 'failed', fence: null, error: { code: 'timeout', message } });
+  await handleRows(deps, {
+    batch: BATCH,
+    select: (limit) => selectOverdueJobs(deps.database, since, limit),
+    handle: async ({ id }) => {
+      await finishJob(deps, id, { kind: 'failed', fence: null, error: { code: 'timeout', message } });
     },
-  );
+    fieldsOf: ({ id }) => ({ job_id: id }),
+  });
 }
 
 /** Aborts multipart outputs whose attempts can no longer complete them. */
@@ -91,17 +100,20 @@ async function deleteKey(
 }
 
 /** Deletes unused uploads (docs/reference/uploads.md#upload-states), old allowances, idempotency keys, reservations. */
-export async function expireUploads({ database, clock }: FinishDeps): Promise<void> {
-  const now = clock.now();
-  await untilNone(
-    () => selectExpiredUploads(database, now, BATCH),
-    ({ id }) =>
+export async function expireUploads(deps: CleanUpDeps): Promise<void> {
+  const { database } = deps;
+  const now = deps.clock.now();
+  await handleRows(deps, {
+    batch: BATCH,
+    select: (limit) => selectExpiredUploads(database, now, limit),
+    handle: ({ id }) =>
       database.transaction(async (tx) => {
         await deleteUpload(tx, id);
         await deleteLater(tx, contentKey(id), now);
         await deleteLater(tx, partsFolder(id), now);
       }),
-  );
+    fieldsOf: ({ id }) => ({ upload_id: id }),
+  });
   await forgetAllowance(database, new Date(now.getTime() - LIMITS.uploadUnusedSeconds * 1000));
   await forgetReservations(database, now);
   await deleteForgottenKeys(database, new Date(now.getTime() - LIMITS.idempotencySeconds * 1000));
@@ -118,16 +130,5 @@ export async function forgetOldRecords({ database, clock }: FinishDeps): Promise
   const before = new Date(clock.now().getTime() - LIMITS.recordReadableSeconds * 1000);
   for (const forget of [forgetDeliveries, forgetTransfers, forgetPings, forgetJobs]) {
     while ((await forget(database, before, FORGET_BATCH)) === FORGET_BATCH);
-  }
-}
-
-async function untilNone<Row>(
-  select: () => Promise<readonly Row[]>,
-  handle: (row: Row) => Promise<void>,
-): Promise<void> {
-  for (;;) {
-    const rows = await select();
-    for (const row of rows) await handle(row);
-    if (rows.length < BATCH) return;
   }
 }

@@ -11,6 +11,7 @@ import { mediaJobName } from '#crds/contract/names.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { buildAccount, buildJob, buildReport, nonce, readJob } from '#test/support/job-builder.ts';
+import { refuseUpdates } from '#test/support/refuse-updates.ts';
 import { beforeEach } from 'vitest';
 
 const NOW = new Date('2026-01-01T12:00:00Z');
@@ -292,5 +293,24 @@ describe('a job with output.url', () => {
       error: { code: 'output_upload_failed' },
       billed: false,
     });
+  });
+
+  it('ends when another job, whose upload ended earlier, cannot be ended', async () => {
+    const [stuck, other] = [await dispatched(target), await dispatched(target)];
+    await report(stuck, done);
+    await report(other, done);
+    await database.query('update transfers set done_at = $1', [NOW]);
+    const remove = await refuseUpdates(database, stuck);
+    const settled: string[] = [];
+    const iterate = (): Promise<void> =>
+      settleTransfers({ ...deps, log: makeLog('test', 'silent'), onSettled: (jobId) => void settled.push(jobId) });
+    await iterate();
+    expect(settled).toEqual([other]);
+    expect(await readJob(database, other)).toMatchObject({ status: 'succeeded' });
+    expect(await readJob(database, stuck)).toMatchObject({ status: 'processing' });
+    await remove();
+    await iterate();
+    expect(settled).toEqual([other, stuck]);
+    expect(await readJob(database, stuck)).toMatchObject({ status: 'succeeded' });
   });
 });

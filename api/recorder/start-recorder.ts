@@ -125,10 +125,10 @@ export function startRecorder(
       everyMs: EVERY.sweep,
       iterate: async () => {
         for (const name of await mediaJobsToProject(deps)) queue.add(name, 'sweep');
-        await failOverdueJobs(deps);
-        await expireOutputs(deps);
       },
     }),
+    startLoop(deps, { name: 'overdue', everyMs: EVERY.sweep, iterate: () => failOverdueJobs(deps) }),
+    startLoop(deps, { name: 'outputs', everyMs: EVERY.sweep, iterate: () => expireOutputs(deps) }),
     startLoop(deps, { name: 'urls', everyMs: EVERY.urls, iterate: () => sealPlainUrls(deps) }),
     startLoop(deps, { name: 'uploads', everyMs: EVERY.uploads, iterate: () => expireUploads(deps) }),
     startLoop(deps, {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { selectDueDeletions } from '#api/files/file-deletion-rows.ts';
 import { claimDueTransfers, runTransfer } from '#api/transfers/run-transfers.ts';
 import { extendLease, recordFetched, selectSettledTransfers } from '#api/transfers/transfer-rows.ts';
+import { makeSecretBox } from '#api/store/secret-box.ts';
 import { startPollingWorkers } from '#api/loops/polling-workers.ts';
 import { file, testCourier } from '#test/support/courier.ts';
 import { startReceiver } from '#test/support/receiver.ts';
@@ -86,6 +87,25 @@ describe('runTransfer', () => {
     expect(await courier.runDue()).toBe(1);
     expect(await courier.transferOf(id)).toMatchObject({ attempt: 1, done_at: deps.clock.now(), error: null });
   });
+
+  it.each(['input.url', 'output.url'] as const)(
+    'ends with internal, and is not repeated, when the stored %s cannot be decrypted',
+    async (field) => {
+      const receiver = await startReceiver({ host: '127.0.0.2', respond: file('hello') });
+      const url = `https://127.0.0.2:${receiver.port}/`;
+      const id = await (field === 'input.url' ? courier.newJob({ inputUrl: url }) : courier.jobWithOutput(url));
+      const withoutKey = { ...deps, secretBox: makeSecretBox([{ id: 'b', key: Buffer.alloc(32, 2) }]) };
+      for (const transfer of await claimDueTransfers(deps, 1)) {
+        await runTransfer(withoutKey, transfer, new AbortController().signal);
+      }
+      const error = { code: 'internal', message: `The stored \`${field}\` is not readable. Create the job again.` };
+      expect(await courier.transferOf(id)).toMatchObject({ attempt: 1, done_at: deps.clock.now(), error });
+      expect(await selectSettledTransfers(database, 10)).toMatchObject([{ jobId: id, error }]);
+      expect(receiver.connections()).toBe(0);
+      courier.time += 60_000;
+      expect(await courier.runDue()).toBe(0);
+    },
+  );
 
   it('skips a job that has ended and deletes what was stored for it', async () => {
     const before = await courier.newJob({ inputUrl: 'https://127.0.0.2:9/' });

@@ -5,6 +5,7 @@
 import type { Dependencies } from '#api/dependencies.ts';
 import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
 import type { FileStore } from '#api/files/file-store.ts';
+import { SecretBoxError } from '#api/store/secret-box.ts';
 import { notify } from '#api/store/listen.ts';
 import { uploadOutput, callerTargetSchema } from '#api/transfers/upload-output.ts';
 import { fetchInput, type FetchedInput } from '#api/transfers/fetch-input.ts';
@@ -85,6 +86,7 @@ const ERRORS = {
   fetched: null,
   sent: null,
   missing: 'output_missing',
+  unreadable: 'internal',
   failed: 'transfer_failed',
   unknown: 'internal',
 } as const satisfies Record<Outcome['outcome'] | 'unknown', string | null>;
@@ -103,7 +105,8 @@ async function keepLease(
   }
 }
 
-type Outcome = FetchedInput | { readonly outcome: 'sent' | 'missing' } | TransferFailure;
+/** `unreadable`: the stored address cannot be decrypted, now or later. */
+type Outcome = FetchedInput | { readonly outcome: 'sent' | 'missing' | 'unreadable' } | TransferFailure;
 
 /** Returns null after an error of the service, such as of the file store: the caller's server is not at fault. */
 async function tryMoveBytes(
@@ -115,6 +118,10 @@ async function tryMoveBytes(
     return await moveBytes(deps, transfer, signal);
   } catch (error) {
     const { jobId, direction } = transfer;
+    if (error instanceof SecretBoxError) {
+      deps.log.error({ err: error, job_id: jobId, direction }, 'transfer ended: its address cannot be decrypted');
+      return { outcome: 'unreadable' };
+    }
     deps.log.warn({ err: error, job_id: jobId, direction }, 'transfer failed within the service; it is repeated');
     return null;
   }
@@ -203,6 +210,9 @@ async function record(deps: TransferDeps, transfer: ClaimedTransfer, outcome: Ou
   deps.log.info({ job_id: jobId, direction, attempt, outcome: outcome.outcome }, 'transfer ended');
 }
 
+/** Field of the request that contains the address of a transfer. */
+const URL_FIELDS = { fetch: 'input.url', deliver: 'output.url' } as const satisfies Record<Direction, string>;
+
 function errorOf(direction: Direction, outcome: Outcome): TransferError | null {
   switch (outcome.outcome) {
     case 'fetched':
@@ -210,6 +220,11 @@ function errorOf(direction: Direction, outcome: Outcome): TransferError | null {
       return null;
     case 'missing':
       return { code: 'internal', message: 'The result was deleted before it was uploaded. Create the job again.' };
+    case 'unreadable':
+      return {
+        code: 'internal',
+        message: `The stored \`${URL_FIELDS[direction]}\` is not readable. Create the job again.`,
+      };
     case 'failed':
       return direction === 'fetch'
         ? { code: 'input_fetch_failed', message: `\`input.url\` could not be fetched: ${outcome.problem}.` }

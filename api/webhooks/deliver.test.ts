@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { createSecureContext } from 'node:tls';
 import { describe, expect, it } from 'vitest';
+import { makeSecretBox } from '#api/store/secret-box.ts';
 import { claimDueDeliveries, deliver } from '#api/webhooks/deliver.ts';
 import { makeSafeFetch } from '#api/outbound/safe-fetch.ts';
 import { startPollingWorkers } from '#api/loops/polling-workers.ts';
@@ -115,6 +116,23 @@ describe('a delivery', () => {
     expect((await database.query('select attempt, last_status from webhook_deliveries')).rows).toEqual([
       { attempt: 1, last_status: null },
     ]);
+  });
+});
+
+describe('a delivery that cannot be decrypted', () => {
+  it('is sent nowhere, fails with a reason, and is delivered after the operator has added the key', async () => {
+    const receiver = await startReceiver();
+    await sender.register(receiver.url);
+    await sender.finishJob();
+    const withoutKey = { ...deps, secretBox: makeSecretBox([{ id: 'b', key: Buffer.alloc(32, 2) }]) };
+    for (const delivery of await claimDueDeliveries(withoutKey, 10)) await deliver(withoutKey, delivery);
+    const { rows } = await database.query('select attempt, done_at, last_error, next_at from webhook_deliveries');
+    const last_error = 'the stored URL or secret cannot be decrypted';
+    expect(rows).toEqual([{ attempt: 1, done_at: null, last_error, next_at: new Date(START + 10_000) }]);
+    expect(receiver.connections()).toBe(0);
+    sender.time += 10_000;
+    await sender.deliverDue();
+    expect(receiver.received).toHaveLength(1);
   });
 });
 
@@ -240,6 +258,12 @@ describe('claims', () => {
     expect(blocked.length).toBeLessThanOrEqual(4);
     expect(await claimDueDeliveries(deps, 100)).toEqual([]);
     await workers.stop();
+  });
+
+  it('are limited to 40 per account, so that an account with many silent receivers delays no other', async () => {
+    for (let i = 0; i < 60; i += 1) await sender.finishJob(`https://silent-${i}.example/`);
+    expect(await claimDueDeliveries(deps, 100)).toHaveLength(40);
+    expect(await claimDueDeliveries(deps, 100)).toEqual([]);
   });
 
   it('count a host with and without a trailing dot as one, and leave the URL as written', async () => {

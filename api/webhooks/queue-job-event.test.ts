@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { makeSecretBox } from '#api/store/secret-box.ts';
+import { claimDueDeliveries, deliver } from '#api/webhooks/deliver.ts';
+import { selectDeliveries } from '#api/webhooks/delivery-record-rows.ts';
 import { queueJobEvent } from '#api/webhooks/queue-job-event.ts';
 import { signingSecret } from '#api/webhooks/signing-secret.ts';
 import {
@@ -113,6 +116,63 @@ describe('an event', () => {
     );
     expect(rows).toHaveLength(1);
     expect(rows[0]?.text).not.toContain(secret);
+  });
+});
+
+describe('an event for a destination that cannot be decrypted', () => {
+  const otherKey = makeSecretBox([{ id: 'b', key: Buffer.alloc(32, 2) }]);
+  const queueWithoutKey = (event: object = {}): Promise<void> =>
+    database.transaction((tx) => queueJobEvent({ secretBox: otherKey, newId }, tx, { ...failedEvent(), ...event }));
+  const deliverWithoutKey = async (): Promise<void> => {
+    const withoutKey = { ...deps, secretBox: otherKey };
+    for (const delivery of await claimDueDeliveries(withoutKey, 100)) await deliver(withoutKey, delivery);
+  };
+
+  it('is stored as a delivery of the endpoint that fails, beside those that are sent', async () => {
+    const [lost, kept] = [await startReceiver(), await startReceiver()];
+    const { id } = await sender.register(`${lost.url}/hook`);
+    // The signing secret of a new account is encrypted with the key that is left.
+    await queueWithoutKey({ webhookUrl: kept.url });
+    await deliverWithoutKey();
+    expect([lost.received.length, kept.received.length]).toEqual([0, 1]);
+    const failed = await selectDeliveries(database, { accountId: sender.accountId, endpointId: id, limit: 10 });
+    expect(failed).toMatchObject([
+      {
+        state: 'retrying',
+        shownUrl: `${lost.url}/ho…`,
+        lastError: 'the stored URL or secret cannot be decrypted',
+      },
+    ]);
+  });
+
+  it('is dropped after eight attempts', async () => {
+    const receiver = await startReceiver();
+    await sender.register(receiver.url);
+    await queueWithoutKey();
+    for (let attempt = 1; attempt <= 8; attempt += 1) {
+      await deliverWithoutKey();
+      sender.time += 24 * 3600 * 1000;
+    }
+    const [dropped] = await selectDeliveries(database, { accountId: sender.accountId, limit: 10 });
+    expect(dropped).toMatchObject({ state: 'dropped', attempt: 8 });
+    expect(receiver.connections()).toBe(0);
+  });
+
+  it('fails when only the signing secret of the account cannot be decrypted', async () => {
+    const receiver = await startReceiver();
+    await signingSecret({ secretBox }, database, sender.accountId);
+    await queueWithoutKey({ webhookUrl: `${receiver.url}/hook` });
+    await deliverWithoutKey();
+    expect(receiver.connections()).toBe(0);
+    const [failed] = await selectDeliveries(database, { accountId: sender.accountId, limit: 10 });
+    expect(failed).toMatchObject({ state: 'retrying', endpointId: null, shownUrl: `${receiver.url}/ho…` });
+  });
+
+  it('is not stored when the endpoint is paused', async () => {
+    const { id } = await sender.register('https://127.0.0.1:1/');
+    await setWebhookEndpointEnabled(database, { accountId: sender.accountId, id, enabled: false });
+    await queueWithoutKey();
+    expect(await selectDeliveries(database, { accountId: sender.accountId, limit: 10 })).toEqual([]);
   });
 });
 

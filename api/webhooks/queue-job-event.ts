@@ -1,5 +1,6 @@
 import type { Dependencies } from '#api/dependencies.ts';
 import type { Queryable } from '#api/store/database.ts';
+import { SecretBoxError } from '#api/store/secret-box.ts';
 import { notifyCourier } from '#api/store/changes-channel.ts';
 import { signingSecret } from '#api/webhooks/signing-secret.ts';
 import { openUrl, sealUrl, urlContext } from '#api/webhooks/stored-url.ts';
@@ -18,37 +19,54 @@ interface JobEvent {
   readonly createdAt: Date;
   /** Job object of the interface at the time of the event. */
   readonly job: object;
-  readonly webhookUrl: string | null;
+  /** null: the job has none. */
+  readonly webhookUrl: string | typeof UNREADABLE_URL | null;
 }
+
+/** Stands for a `webhook_url` that cannot be decrypted. */
+export const UNREADABLE_URL = Symbol('unreadable URL');
 
 interface Destination {
   /** null: the job's webhook_url. */
   readonly endpointId: string | null;
-  readonly url: string;
-  readonly secret: string;
+  /** null: it cannot be decrypted. */
+  readonly url: string | null;
+  /** Shortened URL, used when the URL cannot be decrypted. */
+  readonly shownUrl: string | null;
+  /** null: it cannot be decrypted. */
+  readonly secret: string | null;
 }
 
 /**
  * Inserts one delivery per destination, in the transaction that finishes the job. Each has its own event id. Later
  * changes of the endpoint do not change body and secret. See docs/reference/webhooks.md#when-events-are-sent.
+ *
+ * A URL or secret whose key was removed does not keep the job from ending. Its delivery gets an empty value, with which
+ * every attempt fails: so the account sees in its deliveries which events it did not receive.
  */
 export async function queueJobEvent(deps: QueueDeps, tx: Queryable, event: JobEvent): Promise<void> {
   const destinations = await destinationsOf(deps, tx, event);
-  for (const { endpointId, url, secret } of destinations) {
+  for (const { endpointId, url, shownUrl, secret } of destinations) {
     const eventId = deps.newId('event');
     await insertDelivery(tx, {
       eventId,
       accountId: event.accountId,
       jobId: event.jobId,
       endpointId,
-      url: sealUrl(deps.secretBox, url, urlContext.delivery(eventId)),
-      sealedSecret: deps.secretBox.seal(secret, secretContext.delivery(eventId)),
+      url:
+        url === null
+          ? { plainUrl: null, sealedUrl: EMPTY, shownUrl: shownUrl ?? '…' }
+          : sealUrl(deps.secretBox, url, urlContext.delivery(eventId)),
+      sealedSecret: secret === null ? EMPTY : deps.secretBox.seal(secret, secretContext.delivery(eventId)),
       body: eventBody({ ...event, id: eventId, data: { job: event.job } }),
       createdAt: event.createdAt,
     });
   }
   if (destinations.length > 0) await notifyCourier(tx, 'deliveries');
 }
+
+/** Stored in place of what cannot be decrypted. It cannot be decrypted either. */
+const EMPTY = Buffer.alloc(0);
 
 /** Returns the exact bytes of an event: docs/reference/webhooks.md#events. */
 export function eventBody(event: {
@@ -70,19 +88,37 @@ async function destinationsOf(
   const targets = await selectWebhookTargets(tx, accountId);
   const registered = targets.map((target) => ({
     ...target,
-    url: openUrl(deps.secretBox, target, urlContext.endpoint(target.id)),
+    url: unlessUnreadable(() => openUrl(deps.secretBox, target, urlContext.endpoint(target.id))),
   }));
   const destinations: Destination[] = registered
     .filter(({ enabled }) => enabled)
-    .map(({ id, url, sealedSecret }) => ({
+    .map(({ id, url, shownUrl, sealedSecret }) => ({
       endpointId: id,
       url,
-      secret: deps.secretBox.open(sealedSecret, secretContext.endpoint(id)),
+      shownUrl,
+      secret: unlessUnreadable(() => deps.secretBox.open(sealedSecret, secretContext.endpoint(id))),
     }));
+  if (webhookUrl === UNREADABLE_URL)
+    return [...destinations, { endpointId: null, url: null, shownUrl: null, secret: null }];
   // A registered URL receives the event as that endpoint, or no event while the endpoint is paused.
-  const isRegistered = registered.some(({ url }) => webhookUrl !== null && isSameUrl(url, webhookUrl));
+  const isRegistered = registered.some(({ url }) => webhookUrl !== null && url !== null && isSameUrl(url, webhookUrl));
   if (webhookUrl === null || isRegistered) return destinations;
-  return [...destinations, { endpointId: null, url: webhookUrl, secret: await signingSecret(deps, tx, accountId) }];
+  const secret = await signingSecret(deps, tx, accountId).catch(nullWhenUnreadable);
+  return [...destinations, { endpointId: null, url: webhookUrl, shownUrl: null, secret }];
+}
+
+function unlessUnreadable(open: () => string): string | null {
+  try {
+    return open();
+  } catch (error) {
+    return nullWhenUnreadable(error);
+  }
+}
+
+/** Returns null for the error of a stored value that cannot be decrypted. @throws any other error */
+function nullWhenUnreadable(error: unknown): null {
+  if (error instanceof SecretBoxError) return null;
+  throw error;
 }
 
 function isSameUrl(one: string, other: string): boolean {

@@ -19,7 +19,8 @@ export interface NewDelivery {
   readonly jobId: string;
   /** null: the job's webhook_url. */
   readonly endpointId: string | null;
-  readonly url: NewUrl;
+  /** `plainUrl` null: it is not known. */
+  readonly url: Omit<NewUrl, 'plainUrl'> & { readonly plainUrl: string | null };
   readonly sealedSecret: Buffer;
   readonly body: Buffer;
   readonly createdAt: Date;
@@ -60,28 +61,47 @@ export async function insertDelivery(tx: Queryable, delivery: NewDelivery): Prom
 /** Key of the advisory lock of claims; no other lock of this service uses it. */
 const CLAIM_LOCK = 5_604_119_021;
 
+interface DeliveryClaim {
+  readonly now: Date;
+  readonly leaseUntil: Date;
+  readonly limit: number;
+  /** Maximum number of deliveries in flight to one host, in all processes together. */
+  readonly perHost: number;
+  /** Maximum number of deliveries of one account in flight, in all processes together. */
+  readonly perAccount: number;
+  readonly attempts: number;
+}
+
 /**
- * Claims due deliveries for one attempt each, the longest due first. No host has more than `perHost` in flight in all
- * processes together; `host.` counts as `host`. Needs a transaction, because claims wait for each other. Rows are
- * limited before they are joined: when thousands arrive at once, the planner's statistics still say that the table is
- * empty.
+ * Claims due deliveries for one attempt each, an account's longest due first. `host.` counts as `host`. Free slots of a
+ * host and of the process are given to the accounts with the fewest deliveries in flight there. Accounts with as many
+ * are in a random order that changes with `now`: by age, the account with the oldest backlog would always be first.
+ * Deliveries to a host without a free slot are left out before accounts are ranked, so that they do not use the share of
+ * their account. Needs a transaction, because claims wait for each other. Rows are limited before they are joined: when
+ * thousands arrive at once, the planner's statistics still say that the table is empty.
  */
-export async function claimDeliveries(
-  tx: Queryable,
-  claim: { now: Date; leaseUntil: Date; limit: number; perHost: number; attempts: number },
-): Promise<readonly ClaimedDelivery[]> {
+export async function claimDeliveries(tx: Queryable, claim: DeliveryClaim): Promise<readonly ClaimedDelivery[]> {
   await tx.query('select pg_advisory_xact_lock($1)', [CLAIM_LOCK]);
   return tx.selectRows<ClaimedDelivery>(
     `with due as (
-       select id, next_at, attempt, coalesce(lease_until > $1, false) as in_flight,
-         regexp_replace(split_part(coalesce(shown_url, url), '/', 3), '[.](:|$)', '\\1') as host
+       select id, account_id, next_at, attempt, coalesce(lease_until > $1, false) as in_flight,
+         regexp_replace(split_part(coalesce(shown_url, url), '/', 3), '[.](:|$)', '\\1') as host,
+         hashtextextended(account_id, (extract(epoch from $1::timestamptz) * 1000)::bigint) as account_order
        from webhook_deliveries where done_at is null and next_at <= $1
-     ), ranked as (
-       select id, next_at, in_flight,
-         row_number() over (partition by host order by in_flight desc, next_at, id) as rank
+     ), of_hosts as (
+       select id, account_id, next_at, in_flight, host, account_order,
+         $4 - count(*) filter (where in_flight) over (partition by host) as free_on_host,
+         row_number() over (partition by host, account_id order by in_flight desc, next_at, id) as rank_on_host
        from due where in_flight or attempt < $5
+     ), of_accounts as (
+       select *, row_number() over (partition by account_id order by in_flight desc, next_at, id) as rank_in_account
+       from of_hosts where in_flight or (free_on_host > 0 and rank_on_host <= $4)
+     ), ranked as (
+       select id, next_at, account_order, rank_in_account, free_on_host,
+         row_number() over (partition by host order by rank_on_host, account_order, next_at, id) as rank
+       from of_accounts where not in_flight and rank_in_account <= $6
      ), picked as (
-       select id from ranked where not in_flight and rank <= $4 order by next_at, id limit $3
+       select id from ranked where rank <= free_on_host order by rank_in_account, account_order, next_at, id limit $3
      ), chosen as (
        select id from webhook_deliveries where id = any (array (select id from picked))
          and done_at is null and (lease_until is null or lease_until <= $1)
@@ -91,7 +111,7 @@ export async function claimDeliveries(
      from chosen where delivery.id = chosen.id
      returning delivery.id as "eventId", delivery.job_id as "jobId", delivery.url as "plainUrl",
        delivery.sealed_url as "sealedUrl", delivery.secret as "sealedSecret", delivery.body, delivery.attempt`,
-    [claim.now, claim.leaseUntil, claim.limit, claim.perHost, claim.attempts],
+    [claim.now, claim.leaseUntil, claim.limit, claim.perHost, claim.attempts, claim.perAccount],
   );
 }
 

@@ -96,6 +96,8 @@ export async function deleteWebhookEndpointRow(
 
 interface WebhookTarget extends StoredUrl {
   readonly id: string;
+  /** null: the row has a plain URL. */
+  readonly shownUrl: string | null;
   readonly enabled: boolean;
   readonly sealedSecret: Buffer;
 }
@@ -103,7 +105,8 @@ interface WebhookTarget extends StoredUrl {
 /** Returns the account's endpoints, paused ones included, with their encrypted secrets. */
 export async function selectWebhookTargets(tx: Queryable, accountId: string): Promise<readonly WebhookTarget[]> {
   return tx.selectRows<WebhookTarget>(
-    `select id, url as "plainUrl", sealed_url as "sealedUrl", enabled, secret as "sealedSecret" from webhook_endpoints
+    `select id, url as "plainUrl", sealed_url as "sealedUrl", shown_url as "shownUrl", enabled, secret as "sealedSecret"
+     from webhook_endpoints
      where account_id = $1 and deleted_at is null order by created_at, id`,
     [accountId],
     PREPARED,

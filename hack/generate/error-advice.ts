@@ -208,8 +208,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, ErrorAdvice>> = {
   engine_busy: {
     why: [
       'All engines work and their queue is full.',
-      'The space for bodies was needed for other accounts before this body was complete.',
-      'Another request is still joining the parts of the same upload.',
+      'The space for bodies was needed for other accounts before this body was complete, or another request is still joining the parts of the same upload.',
     ],
     fix: 'Wait `Retry-After` seconds and send the same request. Nothing was processed or billed. Where it happens often, use jobs, which wait.',
   },
