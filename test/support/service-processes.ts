@@ -42,6 +42,9 @@ const SCRIPTS: readonly (readonly [script: string, role: ProcessRole])[] = [
   ['worker-image/sandbox/child', 'engine child'],
 ];
 
+/** Programs that start a process of the service, some of them as steps of `api/embedded/start-process.sh`. */
+const WRAPPERS = ['setpriv', 'unshare', 'prlimit', 'bash', 'mount', 'mkdir', 'dirname'];
+
 /** Returns every process of the folder, whatever its parent. */
 export function processesOf(data: string): ServiceProcess[] {
   const marks = [data, `mediajobs-${folderHash(data)}`, `-${folderHash(data)}-`];
@@ -109,7 +112,7 @@ function roleOf(pid: number, command: string): ProcessRole {
   if (program === 'node') return SCRIPTS.find(([script]) => command.includes(script))?.[1] ?? 'tool';
   if (program === 'postgres') return command.startsWith('postgres:') ? 'backend' : 'postgres';
   if (program.startsWith('redis')) return 'redis';
-  return ['setpriv', 'unshare', 'prlimit', 'bash', 'mount'].includes(program) ? 'wrapper' : 'tool';
+  return WRAPPERS.includes(program) ? 'wrapper' : 'tool';
 }
 
 /** Returns an empty text when the process has ended. */

@@ -8,6 +8,7 @@ import { MediaError } from '#crds/contract/media-error.ts';
 import type { WorkerReport } from '#crds/contract/media-job.ts';
 import { makeLog } from '#crds/process/log.ts';
 import type { FileTask } from '#worker-image/engine/process-file.ts';
+import { CHANNEL } from '#worker-image/sandbox/child-messages.ts';
 import { EngineKilled } from '#worker-image/sandbox/engine-messages.ts';
 import type { ChildInput } from '#worker-image/sandbox/engine-process.ts';
 import { ForeignFile } from '#crds/process/checked-file.ts';
@@ -134,7 +135,9 @@ describe('SandboxedEngine', () => {
   });
 
   it('refuses the file when the prefix command exits with the code of a crash', async () => {
-    const child = start({ ...NO_ISOLATION, child: () => ['sh', '-c', 'exit 139'] });
+    // Once the file was sent: a process that has ended before refuses none.
+    const command = `head -c 1 <&${CHANNEL} >/dev/null; exit 139`;
+    const child = start({ ...NO_ISOLATION, child: () => ['bash', '-c', command] });
     await expect(child.process(await input())).rejects.toMatchObject({ code: 'processing_failed' });
     await child.ended;
   });
