@@ -122,10 +122,13 @@ export class LocalProcess {
     this.#current = null;
     const outcome = await readTermination(join(directory, TERMINATION_NAME));
     const outOfMemory = exit !== null && isOutOfMemory(exit, (await oomKills()) > oomKillsBefore);
-    const isClean = await this.#cleanUp(directory, exit).catch((error: unknown) => {
-      log.error({ err: error, run: name }, 'run not cleaned up');
-      return false;
-    });
+    const isClean = await this.#cleanUp(directory, exit).then(
+      () => true,
+      (error: unknown) => {
+        log.error({ err: error, run: name }, 'run not cleaned up');
+        return false;
+      },
+    );
     this.#isUsable = exit === null && outcome !== null && isClean;
     const is = current.isStopped ? STOPPED : stateOf({ exit, outcome, outOfMemory, startedAt });
     return { is, stderr: this.takeStderr() };
@@ -153,11 +156,10 @@ export class LocalProcess {
     await removeTree(this.#directory);
   }
 
-  /** Ends what a worker has left that has exited, and deletes the files of its run. Returns true. */
-  async #cleanUp(directory: string, exit: Exit | null): Promise<true> {
+  /** Ends what a worker has left that has exited, and deletes the files of its run. */
+  async #cleanUp(directory: string, exit: Exit | null): Promise<void> {
     if (exit !== null) await killProcessesOf(this.#directory);
     await removeTree(directory);
-    return true;
   }
 
   #receiveReply(): void {

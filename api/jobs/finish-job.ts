@@ -11,7 +11,7 @@ import { jobObject } from '#api/jobs/job-object.ts';
 import { endJob, type JobEnd } from '#api/jobs/job-progress-rows.ts';
 import { lockJob } from '#api/jobs/job-rows.ts';
 import type { Queryable } from '#api/store/database.ts';
-import { SecretBoxError } from '#api/store/secret-box.ts';
+import { unlessUnreadable } from '#api/store/unless-unreadable.ts';
 import { partsFolder } from '#api/uploads/upload.ts';
 import { currentEtag, deleteUpload } from '#api/uploads/upload-rows.ts';
 import { openUrl, urlContext } from '#api/webhooks/stored-url.ts';
@@ -89,12 +89,7 @@ export async function finishJobIn(
 function webhookUrlOf({ secretBox }: Pick<FinishDeps, 'secretBox'>, job: Job): string | typeof UNREADABLE_URL | null {
   const { plainWebhookUrl: plainUrl, sealedWebhookUrl: sealedUrl } = job;
   if (plainUrl === null && sealedUrl === null) return null;
-  try {
-    return openUrl(secretBox, { plainUrl, sealedUrl }, urlContext.job(job.id));
-  } catch (error) {
-    if (error instanceof SecretBoxError) return UNREADABLE_URL;
-    throw error;
-  }
+  return unlessUnreadable(() => openUrl(secretBox, { plainUrl, sealedUrl }, urlContext.job(job.id))) ?? UNREADABLE_URL;
 }
 
 /** Returns a failure instead of a success when the upload was overwritten (docs/reference/errors.md#input_changed). */

@@ -52,14 +52,18 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
   throw new MediaError('bad_request', message, { param: 'Idempotency-Key' });
 }
 
+interface KeyedRequest {
+  readonly caller: Pick<AccountCaller, 'account' | 'livemode'>;
+  /** The header as it was sent. */
+  readonly idempotencyKey: string | string[] | undefined;
+}
+
 /** Returns whether the header has a key that was used before. It may have been for another body. */
 export async function isUsedKey(
   { database }: Pick<IdempotencyDeps, 'database'>,
-  header: string | string[] | undefined,
-  { account, livemode }: Pick<AccountCaller, 'account' | 'livemode'>,
+  { caller: { account, livemode }, idempotencyKey: key }: KeyedRequest,
 ): Promise<boolean> {
-  if (typeof header !== 'string') return false;
-  return (await findKey(database, { accountId: account.id, livemode, key: header })) !== null;
+  return typeof key === 'string' && (await findKey(database, { accountId: account.id, livemode, key })) !== null;
 }
 
 /**

@@ -36,7 +36,7 @@ export const jobEndpoints: readonly Endpoint[] = [
     summary: 'Create a job.',
     lane: 'other',
     billable: true,
-    isRepeated: (deps, { caller, idempotencyKey }) => isUsedKey(deps, idempotencyKey, caller),
+    isRepeated: isUsedKey,
     body: jobRequestSchema,
     responses: {
       202: {

@@ -1,6 +1,6 @@
 import type { Dependencies } from '#api/dependencies.ts';
 import type { Queryable } from '#api/store/database.ts';
-import { SecretBoxError } from '#api/store/secret-box.ts';
+import { nullWhenUnreadable, unlessUnreadable } from '#api/store/unless-unreadable.ts';
 import { notifyCourier } from '#api/store/changes-channel.ts';
 import { signingSecret } from '#api/webhooks/signing-secret.ts';
 import { openUrl, sealUrl, urlContext } from '#api/webhooks/stored-url.ts';
@@ -105,20 +105,6 @@ async function destinationsOf(
   if (webhookUrl === null || isRegistered) return destinations;
   const secret = await signingSecret(deps, tx, accountId).catch(nullWhenUnreadable);
   return [...destinations, { endpointId: null, url: webhookUrl, shownUrl: null, secret }];
-}
-
-function unlessUnreadable(open: () => string): string | null {
-  try {
-    return open();
-  } catch (error) {
-    return nullWhenUnreadable(error);
-  }
-}
-
-/** Returns null for the error of a stored value that cannot be decrypted. @throws any other error */
-function nullWhenUnreadable(error: unknown): null {
-  if (error instanceof SecretBoxError) return null;
-  throw error;
 }
 
 function isSameUrl(one: string, other: string): boolean {

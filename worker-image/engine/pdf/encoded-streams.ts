@@ -54,13 +54,15 @@ export async function* encodedStreams(
 
 /** Yields the streams of a window; one whose data and dictionary disagree more than once. */
 function* streamsIn(window: Buffer, work: WorkBudget): Generator<EncodedStream> {
-  const [objects, names, escapes] = [OBJECT, FILTER, ESCAPE].map((text) => new LastOccurrence(window, text));
+  const objects = new LastOccurrence(window, OBJECT);
+  const names = new LastOccurrence(window, FILTER);
+  const escapes = new LastOccurrence(window, ESCAPE);
   for (let at = window.indexOf(KEYWORD); at !== -1; at = window.indexOf(KEYWORD, at + KEYWORD.length)) {
     const begin = dataBegin(window, at + KEYWORD.length);
     if (begin === null || begin + 2 > window.length || window.toString('latin1', at - 3, at) === 'end') continue;
-    const dictionaryAt = Math.max(0, at - DICTIONARY_BYTES, objects!.before(at) + 1);
+    const dictionaryAt = Math.max(0, at - DICTIONARY_BYTES, objects.before(at) + 1);
     const isDeflated = hasZlibHeader(window.subarray(begin));
-    const hasFilter = names!.before(at) >= dictionaryAt || escapes!.before(at) >= dictionaryAt;
+    const hasFilter = names.before(at) >= dictionaryAt || escapes.before(at) >= dictionaryAt;
     if (!isDeflated && !hasFilter) continue;
     work.spend(at - dictionaryAt + STREAM_WORK_BYTES);
     const dictionary = window.toString('latin1', dictionaryAt, at);
