@@ -12,7 +12,7 @@ import { startRecorder } from '#api/recorder/start-recorder.ts';
 import { makeDatabase } from '#api/store/database.ts';
 import { connectRuns } from '#controller/connect-runs.ts';
 import { startController } from '#controller/controller.ts';
-import { startHeartbeats } from '#controller/heartbeats.ts';
+import { serveWorkerPort } from '#controller/worker-port-server.ts';
 import { makeControllerMetrics } from '#controller/metrics.ts';
 import { isUnfinishedRun } from '#controller/runs.ts';
 import { LOCAL_TIMING } from '#controller/timing.ts';
@@ -52,7 +52,7 @@ const mediaJobs = new MemoryMediaJobs({
   onWatcherError: (error) => log.error({ err: error }, 'a MediaJob watcher failed'),
 });
 const heartbeatKey = randomBytes(32);
-const heartbeats = await startHeartbeats(
+const heartbeats = await serveWorkerPort(
   { clock, log, mediaJobs, grantTransfer: makeGrantTransfer({ database, files }) },
   { address: { socket: config.MEDIAJOBS_HEARTBEAT_SOCKET }, key: heartbeatKey },
 );

@@ -7,7 +7,7 @@ import type { Log } from '#crds/process/log.ts';
 import type { Tracing } from '#crds/process/tracing.ts';
 import type { Decision } from '#controller/decision.ts';
 import type { JobFacts } from '#controller/facts.ts';
-import type { Heartbeats } from '#controller/heartbeats.ts';
+import type { Heartbeats } from '#controller/worker-port-server.ts';
 import type { ControllerMetrics, ReconcileResult } from '#controller/metrics.ts';
 import { buildRunSpec } from '#controller/run-spec.ts';
 import { runName, type Runs } from '#controller/runs.ts';

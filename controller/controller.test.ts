@@ -9,7 +9,7 @@ import { mediaJobName } from '#crds/contract/names.ts';
 import { systemClock } from '#crds/process/clock.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { startController, type Controller, type ControllerDeps } from '#controller/controller.ts';
-import { startHeartbeats, type Heartbeats } from '#controller/heartbeats.ts';
+import { serveWorkerPort, type Heartbeats } from '#controller/worker-port-server.ts';
 import { makeControllerMetrics } from '#controller/metrics.ts';
 import { LOCAL_TIMING } from '#controller/timing.ts';
 import { buildNewMediaJob, buildReport, jobIdOf } from '#test/support/build-media-job.ts';
@@ -32,7 +32,7 @@ describe('controller', () => {
     registry = new Registry();
     mediaJobs = new MemoryMediaJobs({ clock: systemClock, newUid: () => `uid-${(uids += 1)}` });
     runs = makeScriptedRuns(systemClock, 1);
-    heartbeats = await startHeartbeats(
+    heartbeats = await serveWorkerPort(
       { clock: systemClock, log, mediaJobs, grantTransfer: async () => null },
       { address: { host: '127.0.0.1', port: 0 }, key: KEY },
     );

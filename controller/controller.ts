@@ -7,7 +7,7 @@ import type { Clock } from '#crds/process/clock.ts';
 import type { Log } from '#crds/process/log.ts';
 import type { Tracing } from '#crds/process/tracing.ts';
 import type { Applied } from '#controller/apply.ts';
-import type { Heartbeats } from '#controller/heartbeats.ts';
+import type { Heartbeats } from '#controller/worker-port-server.ts';
 import type { ControllerMetrics } from '#controller/metrics.ts';
 import { reconcile, type ReconcileDeps } from '#controller/reconcile.ts';
 import { isNotStarting, isUnfinishedRun, type Runs } from '#controller/runs.ts';

@@ -1,6 +1,6 @@
 import type { MediaJob } from '#crds/contract/media-job.ts';
 import type { SilenceRule } from '#controller/collective-silence.ts';
-import type { Heartbeat } from '#controller/heartbeats.ts';
+import type { Heartbeat } from '#controller/heartbeat-records.ts';
 import type { Run } from '#controller/runs.ts';
 
 /** State on which the decision about a MediaJob depends, read at one time. */

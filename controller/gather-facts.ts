@@ -4,7 +4,7 @@ import { LABELS } from '#crds/contract/names.ts';
 import type { Clock } from '#crds/process/clock.ts';
 import type { SilenceRule } from '#controller/collective-silence.ts';
 import type { JobFacts } from '#controller/facts.ts';
-import type { Heartbeats } from '#controller/heartbeats.ts';
+import type { Heartbeats } from '#controller/worker-port-server.ts';
 import { statusOf } from '#controller/status.ts';
 import { isUnfinishedRun, runName, type Run, type Runs } from '#controller/runs.ts';
 

@@ -2,8 +2,9 @@
  * Manifest of the Kubernetes Job of one attempt. The Job never retries and is owned by the MediaJob, so it is deleted
  * with it. The secret part of the RunSpec is mounted from the MediaJob's Secret, the rest is in the environment. Pure.
  */
-import { API_GROUP, API_VERSION, KIND, LABELS } from '#crds/contract/names.ts';
-import { BETWEEN_FILES, RUN_SPEC, RUN_SPEC_FILE, type OpenRunSpec } from '#crds/contract/run-spec.ts';
+import { API_GROUP, CRD_VERSION, KIND, LABELS } from '#crds/contract/names.ts';
+import { BETWEEN_FILES, RUN_SPEC, RUN_SPEC_FILE } from '#crds/contract/run-files.ts';
+import type { OpenRunSpec } from '#crds/contract/run-spec.ts';
 import { attemptKey, INPUT_KEY } from '#crds/media-jobs/ticket-secret.ts';
 import { runName, type RunOwner, type RunRequest } from '#controller/runs.ts';
 import { placementOf, type WorkerPod } from '#controller/worker-pod.ts';
@@ -60,7 +61,7 @@ export function buildJob(settings: WorkerPod, request: RunRequest, standby?: str
 
 /** Returns the reference to the MediaJob that owns a Job. */
 export function ownerReference({ name, uid }: RunOwner): object {
-  return { apiVersion: `${API_GROUP}/${API_VERSION}`, kind: KIND, name, uid, controller: true };
+  return { apiVersion: `${API_GROUP}/${CRD_VERSION}`, kind: KIND, name, uid, controller: true };
 }
 
 function metadataOf({ owner, attempt, account, kind }: RunRequest) {

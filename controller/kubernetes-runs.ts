@@ -30,7 +30,7 @@ export interface KubernetesRunsDeps {
   readonly pods: Pick<Reflector, 'store' | 'synced' | 'watch'>;
   readonly time: Pick<Time, 'monotonic' | 'now' | 'wait'>;
   readonly metrics: Pick<KubeMetrics, 'staleRead'>;
-  /** Pods that take small jobs at once; absent: every attempt has a pod of its own. */
+  /** Standby pods for small jobs; absent: every attempt has its own pod. */
   readonly standbys?: Pick<Standbys, 'start' | 'synced' | 'bind' | 'podsOf' | 'free' | 'end'>;
 }
 
@@ -44,13 +44,13 @@ export class KubernetesRuns implements Runs {
   readonly #deps: KubernetesRunsDeps;
   readonly #path: string;
   readonly #pod: WorkerPod;
-  readonly #view: OwnWrites;
+  readonly #jobs: OwnWrites;
   /** Permits of reserved slots and unfinished Jobs. */
   readonly #permits: KindPermits;
   /** Uids of finished Jobs of released MediaJobs. They are hidden until garbage collection deletes them. */
   readonly #released = new Set<string>();
   readonly #watchers = new Watchers<string>();
-  readonly #runs: RunView;
+  readonly #runView: RunView;
 
   /** Observes Jobs and pods until the signal aborts. */
   constructor(deps: KubernetesRunsDeps, options: KubernetesRunsOptions, signal: AbortSignal) {
@@ -59,16 +59,16 @@ export class KubernetesRuns implements Runs {
     this.#deps = deps;
     this.#path = jobsPath(options.namespace);
     this.#pod = { ...options.pod, labels: { ...options.pod.labels, [LABELS.instance]: options.instance } };
-    this.#view = new OwnWrites({ reflector: deps.jobs, monotonic, onStale }, { indexBy: mediaJobOf }, signal);
+    this.#jobs = new OwnWrites({ reflector: deps.jobs, monotonic, onStale }, { indexBy: mediaJobOf }, signal);
     this.#permits = new KindPermits(
       { nowMs: monotonic },
       { permits: options.concurrency, byKind: maxRunningByKind(options.pod) },
     );
-    this.#runs = new RunView(
+    this.#runView = new RunView(
       { ...deps, standbys: deps.standbys ?? null },
       {
         namespace: options.namespace,
-        jobs: () => this.#view.list(),
+        jobs: () => this.#jobs.list(),
         onChange: (run) => this.#watchers.notify(mediaJobOfRun(run)),
       },
       signal,
@@ -81,9 +81,9 @@ export class KubernetesRuns implements Runs {
     deps.standbys?.start(
       {
         synced: this.#synced(),
-        runJob: (name) => this.#view.get(name),
-        isReleased: (name) => this.#released.has(this.#view.get(name)?.metadata.uid ?? ''),
-        onPodDeleted: (pod) => this.#runs.forgetPod(pod),
+        runJob: (name) => this.#jobs.get(name),
+        isReleased: (name) => this.#released.has(this.#jobs.get(name)?.metadata.uid ?? ''),
+        onPodDeleted: (pod) => this.#runView.forgetPod(pod),
         onChange: (run) => {
           this.#updatePermit(run);
           this.#watchers.notify(mediaJobOfRun(run));
@@ -101,11 +101,11 @@ export class KubernetesRuns implements Runs {
   async start(request: RunRequest): ReturnType<Runs['start']> {
     await this.#synced();
     const name = runName(request.owner.name, request.attempt);
-    const known = this.#view.get(name);
+    const known = this.#jobs.get(name);
     if (known !== undefined && isOwner(request, known)) return 'exists';
     if (!(await this.reserve(name, request))) return 'no-capacity';
     const standby = (await this.#deps.standbys?.bind(request)) ?? null;
-    // Its permit stays with it.
+    // The attempt keeps its permit while it waits for a standby.
     if (standby === 'wait') return 'no-capacity';
     try {
       return await this.#create(request, standby);
@@ -116,20 +116,20 @@ export class KubernetesRuns implements Runs {
 
   async observe(mediaJobName: string, fresh = false): Promise<readonly Run[]> {
     await this.#synced();
-    const jobs = this.#unreleased(this.#view.indexed(mediaJobName));
-    if (!fresh) return jobs.map((job) => this.#runs.runOf(job));
-    return Promise.all(jobs.map((job) => this.#runs.readRun(job)));
+    const jobs = this.#unreleased(this.#jobs.indexed(mediaJobName));
+    if (!fresh) return jobs.map((job) => this.#runView.runOf(job));
+    return Promise.all(jobs.map((job) => this.#runView.readRun(job)));
   }
 
   async list(): Promise<readonly Run[]> {
     await this.#synced();
-    return this.#unreleased(this.#view.list()).map((job) => this.#runs.runOf(job));
+    return this.#unreleased(this.#jobs.list()).map((job) => this.#runView.runOf(job));
   }
 
   async stop(name: string): Promise<void> {
     await this.#synced();
-    const job = this.#view.get(name);
-    if (job === undefined || !this.#runs.occupies(job)) return this.#releasePermit(name);
+    const job = this.#jobs.get(name);
+    if (job === undefined || !this.#runView.occupies(job)) return this.#releasePermit(name);
     const stopped = await orNull(this.#deps.client.mergePatch(`${this.#path}/${name}`, stopPatch(job)), 404, 409);
     if (stopped !== null) this.#recordWrite(stopped);
     await this.#endStandby(job);
@@ -137,9 +137,9 @@ export class KubernetesRuns implements Runs {
 
   async release(mediaJobName: string, ended?: string): Promise<void> {
     await this.#synced();
-    for (const job of this.#unreleased(this.#view.indexed(mediaJobName))) {
-      const goesOn = job.metadata.name === ended && this.#freeStandby(job);
-      if (!goesOn && this.#runs.occupies(job)) await this.#remove(job);
+    for (const job of this.#unreleased(this.#jobs.indexed(mediaJobName))) {
+      const isStandbyFreed = job.metadata.name === ended && this.#freeStandby(job);
+      if (!isStandbyFreed && this.#runView.occupies(job)) await this.#remove(job);
       else this.#released.add(job.metadata.uid);
     }
     for (const name of this.#permits.names()) if (mediaJobOfRun(name) === mediaJobName) this.#releasePermit(name);
@@ -158,8 +158,8 @@ export class KubernetesRuns implements Runs {
 
   /** Holds the permit of an unfinished Job, which another controller may have created; releases that of any other. */
   #updatePermit(name: string): void {
-    const job = this.#view.get(name);
-    if (job !== undefined && this.#runs.isUnfinished(job))
+    const job = this.#jobs.get(name);
+    if (job !== undefined && this.#runView.isUnfinished(job))
       this.#permits.hold(name, { account: accountOf(job), kind: kindOf(job) });
     else this.#releasePermit(name);
   }
@@ -169,7 +169,7 @@ export class KubernetesRuns implements Runs {
   }
 
   #recordWrite(job: KubeObject): void {
-    this.#view.wrote(job);
+    this.#jobs.wrote(job);
     this.#updatePermit(job.metadata.name);
   }
 
@@ -192,7 +192,7 @@ export class KubernetesRuns implements Runs {
     const { name, uid } = job.metadata;
     const options = { uid, propagationPolicy: 'Background' } as const;
     await orNull(this.#deps.client.delete(`${this.#path}/${name}`, options), 404, 409);
-    this.#view.deleted(job);
+    this.#jobs.deleted(job);
     await this.#endStandby(job);
   }
 
@@ -207,7 +207,7 @@ export class KubernetesRuns implements Runs {
     if (standby === null || standbys === undefined) return false;
     const pods = standbys.podsOf(standby, job.metadata.name);
     if (!standbys.free(standby, { run: job.metadata.name, kind: kindOf(job) })) return false;
-    for (const pod of pods) this.#runs.forgetPod(pod);
+    for (const pod of pods) this.#runView.forgetPod(pod);
     this.#onChange(job.metadata.name, job);
     return true;
   }

@@ -7,7 +7,7 @@ import { MemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
 import { systemClock } from '#crds/process/clock.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { closeServer, listen, portOf } from '#crds/process/ops-server.ts';
-import { startHeartbeats, type Heartbeats } from '#controller/heartbeats.ts';
+import { serveWorkerPort, type Heartbeats } from '#controller/worker-port-server.ts';
 import { limitConnections, type WorkerConnectionLimits } from '#controller/limit-connections.ts';
 
 const log = makeLog('test', 'silent');
@@ -73,7 +73,7 @@ describe('the port for workers', () => {
 
   beforeEach(async () => {
     const mediaJobs = new MemoryMediaJobs({ clock: systemClock, newUid: () => 'uid-1' });
-    heartbeats = await startHeartbeats(
+    heartbeats = await serveWorkerPort(
       { clock: systemClock, log, mediaJobs, grantTransfer: async () => null },
       { address: { host: '0.0.0.0', port: 0 }, key: Buffer.alloc(32, 1) },
     );

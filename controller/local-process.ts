@@ -18,10 +18,10 @@ import type { RunMessage, RunOutcome } from '#crds/contract/run-spec.ts';
 import { readMessageLines, writeJsonLine } from '#crds/process/message-lines.ts';
 import type { Log } from '#crds/process/log.ts';
 import { removeTree } from '#crds/process/private-files.ts';
-import { killGroup, killProcessesOf } from '#crds/process/process-tree.ts';
+import { isAlive, killGroup, killProcessesOf } from '#crds/process/process-tree.ts';
 import { isOutOfMemory, oomKills, type Exit } from '#controller/out-of-memory.ts';
 import { readTermination } from '#controller/read-termination.ts';
-import type { RunState } from '#controller/runs.ts';
+import { STOPPED_RUN, type RunState } from '#controller/runs.ts';
 import { spawned, spawnWorker, type LocalProcessOptions } from '#controller/spawn-worker.ts';
 
 /** Final state of a run and the last characters of standard error. */
@@ -40,7 +40,6 @@ interface CurrentRun {
 /** Attempt to run, in a directory of that name. */
 export type LocalRun = Omit<RunMessage, 'directory'> & { readonly name: string };
 
-const STOPPED: RunState = { state: 'lost', cause: 'stopped', message: 'it was stopped' };
 const STDERR_CHARACTERS = 2000;
 /** Maximum size of a worker's reply, in bytes. */
 const REPLY_BYTES = 1000;
@@ -130,7 +129,7 @@ export class LocalProcess {
       },
     );
     this.#isUsable = exit === null && outcome !== null && isClean;
-    const is = current.isStopped ? STOPPED : stateOf({ exit, outcome, outOfMemory, startedAt });
+    const is = current.isStopped ? STOPPED_RUN : stateOf({ exit, outcome, outOfMemory, startedAt });
     return { is, stderr: this.takeStderr() };
   }
 
@@ -171,10 +170,6 @@ export class LocalProcess {
     this.#isUsable = false;
     if (isAlive(this.#child) && this.#child.pid !== undefined) killGroup(this.#child.pid);
   }
-}
-
-function isAlive({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode === null && signalCode === null;
 }
 
 function captureTail(child: ChildProcess): { text: string } {

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { completeRequest, makeLocalRuns, type LocalRuns, type LocalRunsOptions } from '#controller/local-runs.ts';
+import { completeRequest, makeLocalRuns, type LocalRuns } from '#controller/local-runs.ts';
+import type { WorkerProcessesOptions } from '#controller/worker-processes.ts';
 import { killProcessesOf, processesOf } from '#crds/process/process-tree.ts';
 import { systemClock } from '#crds/process/clock.ts';
 import { makeLog } from '#crds/process/log.ts';
@@ -22,7 +23,7 @@ describe('makeLocalRuns', () => {
   let directory: string;
   const opened: LocalRuns[] = [];
 
-  const open = async (options: Partial<LocalRunsOptions> = {}): Promise<LocalRuns> => {
+  const open = async (options: Partial<WorkerProcessesOptions> = {}): Promise<LocalRuns> => {
     const runs = await makeLocalRuns(
       { clock: systemClock, log: makeLog('test', 'silent') },
       {

@@ -14,12 +14,6 @@ import type { PermitOwner } from '#controller/kind-permits.ts';
 import { mediaJobOfRun, runName, type Run, type RunRequest, type Runs } from '#controller/runs.ts';
 import { WorkerProcesses, type WorkerProcessesOptions } from '#controller/worker-processes.ts';
 
-/**
- * `directory`: everything else in it is deleted. `concurrency`: one run more may run for an account that has none
- * running.
- */
-export type LocalRunsOptions = WorkerProcessesOptions;
-
 /** Attempt with its complete RunSpec. */
 export interface LocalRunRequest extends Pick<RunRequest, 'owner' | 'attempt' | 'account'> {
   readonly spec: RunSpec;
@@ -42,7 +36,7 @@ interface Entry {
 }
 
 /** Returns the runs of a folder. First ends the processes and deletes the files that a killed controller has left. */
-export async function makeLocalRuns(deps: LocalRunsDeps, options: LocalRunsOptions): Promise<LocalRuns> {
+export async function makeLocalRuns(deps: LocalRunsDeps, options: WorkerProcessesOptions): Promise<LocalRuns> {
   await sweep(deps, options.directory);
   return new LocalRuns(deps, options);
 }
@@ -55,7 +49,7 @@ export class LocalRuns implements Omit<Runs, 'start'> {
   readonly #entries = new Map<string, Entry>();
   readonly #watchers = new Watchers<string>();
 
-  constructor(deps: LocalRunsDeps, options: LocalRunsOptions) {
+  constructor(deps: LocalRunsDeps, options: WorkerProcessesOptions) {
     this.#deps = deps;
     this.#processes = new WorkerProcesses(deps, options);
     const limits = { permits: options.concurrency, extra: EXTRA_PERMITS };
@@ -155,7 +149,7 @@ function newRun(clock: Clock, { owner, attempt }: LocalRunRequest): Run {
   return { name: runName(owner.name, attempt), owner, attempt, node: hostname(), is };
 }
 
-/** Ends the processes and deletes the files of a controller that was killed. What cannot be deleted stops no job. */
+/** Ends the processes and deletes the files of a controller that was killed. Logs what it cannot delete; jobs still start. */
 async function sweep({ log }: Pick<LocalRunsDeps, 'log'>, directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await killProcessesOf(directory);

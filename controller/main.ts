@@ -2,10 +2,10 @@
  * Controller in a cluster: runs MediaJobs with one Kubernetes Job per attempt. Of several replicas, the holder of the
  * Lease works and the others forward heartbeats to it.
  */
-import { completeByRecorder, forwardTransfers } from '#controller/ask-recorder.ts';
+import { completeByRecorder, forwardTransfers } from '#controller/recorder-client.ts';
 import { CONTROLLER_ACCESS } from '#controller/cluster-access.ts';
 import { startController } from '#controller/controller.ts';
-import { startHeartbeats } from '#controller/heartbeats.ts';
+import { serveWorkerPort } from '#controller/worker-port-server.ts';
 import { KubernetesRuns } from '#controller/kubernetes-runs.ts';
 import { makeVerifyPodToken } from '#controller/pod-token.ts';
 import { reflectRuns, reflectStandbys } from '#controller/run-objects.ts';
@@ -68,7 +68,7 @@ const recorder = { url: config.MEDIAJOBS_TRANSFER_URL, key: config.MEDIAJOBS_HEA
 let leaderMediaJobs: MediaJobClient | null = null;
 let leaderStandbys: Standbys | null = null;
 
-const heartbeats = await startHeartbeats(
+const heartbeats = await serveWorkerPort(
   {
     clock,
     log,

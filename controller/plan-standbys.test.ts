@@ -22,19 +22,19 @@ describe('planStandbys', () => {
     expect(planStandbys([IMAGE, pdf], [standby('a', { state: 'starting' })], NOW)).toEqual({
       create: ['image', 'pdf'],
       remove: [],
-      again: null,
+      nextAt: null,
     });
   });
 
   it('creates nothing when there are enough', () => {
-    expect(plan([standby('a'), standby('b', { state: 'starting' })])).toEqual({ create: [], remove: [], again: null });
+    expect(plan([standby('a'), standby('b', { state: 'starting' })])).toEqual({ create: [], remove: [], nextAt: null });
   });
 
   it('replaces those that are bound or being bound, after the refill time', () => {
     const busy = [standby('a', { state: 'binding' }), standby('b', { state: 'bound' }), standby('c')];
     expect(plan(busy).create).toEqual(['image']);
     const refillAt = new Date(NOW.getTime() + 500);
-    expect(plan(busy, { refillAt })).toEqual({ create: [], remove: [], again: refillAt });
+    expect(plan(busy, { refillAt })).toEqual({ create: [], remove: [], nextAt: refillAt });
   });
 
   it('removes waiting ones with another template or of a kind that has none, and creates new ones', () => {
@@ -66,10 +66,10 @@ describe('planStandbys', () => {
   it('waits longer after each one that has ended without a run, and never longer than five minutes', () => {
     const ended = (count: number, createdAt: Date) =>
       Array.from({ length: count }, (_, index) => standby(`ended-${index}`, { state: 'ended', createdAt }));
-    expect(plan(ended(1, ago(2)))).toEqual({ create: [], remove: [], again: new Date(NOW.getTime() + 3000) });
+    expect(plan(ended(1, ago(2)))).toEqual({ create: [], remove: [], nextAt: new Date(NOW.getTime() + 3000) });
     expect(plan(ended(1, ago(6))).create).toEqual(['image', 'image']);
-    expect(plan(ended(2, ago(6))).again).toEqual(new Date(NOW.getTime() + 4000));
-    expect(plan(ended(30, ago(299))).again).toEqual(new Date(NOW.getTime() + 1000));
+    expect(plan(ended(2, ago(6))).nextAt).toEqual(new Date(NOW.getTime() + 4000));
+    expect(plan(ended(30, ago(299))).nextAt).toEqual(new Date(NOW.getTime() + 1000));
     const outdated = ended(30, ago(1)).map((one) => ({ ...one, hash: 'old' }));
     expect(plan(outdated).create).toEqual(['image', 'image']);
   });

@@ -29,7 +29,7 @@ export interface StandbyPlan {
   readonly create: readonly StandbyKind[];
   readonly remove: readonly Standby[];
   /** Time of the next plan without an event; null: none is due. */
-  readonly again: Date | null;
+  readonly nextAt: Date | null;
 }
 
 /** Minimum interval between two standbys of a kind of which one has ended without a run, in milliseconds. */
@@ -48,11 +48,11 @@ export function planStandbys(targets: readonly StandbyTarget[], standbys: readon
       now,
     ),
   );
-  const times = plans.map(({ again }) => again).filter((time) => time !== null);
+  const times = plans.map(({ nextAt }) => nextAt).filter((time) => time !== null);
   return {
     create: plans.flatMap(({ create }) => create),
     remove: [...outdated, ...plans.flatMap(({ remove }) => remove)],
-    again: times.toSorted((a, b) => a.getTime() - b.getTime())[0] ?? null,
+    nextAt: times.toSorted((a, b) => a.getTime() - b.getTime())[0] ?? null,
   };
 }
 
@@ -62,10 +62,10 @@ function planKind({ kind, count, hash, refillAt }: StandbyTarget, own: readonly 
     .filter((one) => isWaiting(one) && one.hash === hash)
     .toSorted((a, b) => Number(b.state === 'ready') - Number(a.state === 'ready'));
   const missing = count - waiting.length;
-  if (missing <= 0) return { create: [], remove: waiting.slice(count), again: null };
+  if (missing <= 0) return { create: [], remove: waiting.slice(count), nextAt: null };
   const from = latest(refillAt, endOfBackoff(own.filter((one) => one.hash === hash)));
-  if (now < from) return { create: [], remove: [], again: from };
-  return { create: Array.from({ length: missing }, () => kind), remove: [], again: null };
+  if (now < from) return { create: [], remove: [], nextAt: from };
+  return { create: Array.from({ length: missing }, () => kind), remove: [], nextAt: null };
 }
 
 /** Returns whether a standby waits for a run, or will. */

@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
-import { parseRunOutcome, TERMINATION_BYTES, type RunOutcome } from '#crds/contract/run-spec.ts';
+import { TERMINATION_BYTES } from '#crds/contract/run-files.ts';
+import { parseRunOutcome, type RunOutcome } from '#crds/contract/run-spec.ts';
 import { ForeignFile, nameFile, openNamed } from '#crds/process/checked-file.ts';
 
 /**

@@ -13,7 +13,8 @@ import type {
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { parseRunOutcome } from '#crds/contract/run-spec.ts';
 import { STOPPED_ANNOTATION } from '#controller/job-manifest.ts';
-import type { LostCause, RunState, WaitingFor } from '#controller/runs.ts';
+import { HEAP_FULL_EXIT_CODE } from '#controller/out-of-memory.ts';
+import { STOPPED_RUN, type LostCause, type RunState, type WaitingFor } from '#controller/runs.ts';
 import { WORKER_CONTAINER } from '#controller/worker-template.ts';
 
 /** Times of a pod by the clock of this process: that of a node may be wrong. */
@@ -29,7 +30,7 @@ export function runStateOf(job: KubeObject, pods: readonly KubeObject[], times: 
   const [pod] = pods.toSorted((a, b) => rank(b) - rank(a));
   const end = pod === undefined ? null : endOf(pod, times);
   if (end?.state === 'ended') return end;
-  if (job.metadata.annotations?.[STOPPED_ANNOTATION] !== undefined) return STOPPED;
+  if (job.metadata.annotations?.[STOPPED_ANNOTATION] !== undefined) return STOPPED_RUN;
   if (end !== null) return end;
   if (pod === undefined) return withoutPod(job);
   const { running } = stateOf(pod);
@@ -57,9 +58,6 @@ export function exitCodeOf(pod: KubeObject): number | null {
 /** Times in it are texts: the objects are raw JSON, although the library's types have Date. */
 type ContainerState = Pick<V1ContainerState, 'running' | 'terminated' | 'waiting'>;
 
-const STOPPED: RunState = { state: 'lost', cause: 'stopped', message: 'it was stopped' };
-/** Exit code of Node when its heap is full (SIGABRT). */
-const ABORTED = 134;
 /** Reason of containerd for a container that its node could not start: the worker has not run. */
 const START_ERROR = 'StartError';
 const IMAGE_REASONS: ReadonlySet<string> = new Set([
@@ -123,7 +121,7 @@ function endOf(pod: KubeObject, times: PodTimes): RunState | null {
 /** Returns why the worker has ended without an outcome. */
 function lossOf(pod: KubeObject, end: V1ContainerStateTerminated): { cause: LostCause; message: string } {
   const how = `its pod ended with exit code ${end.exitCode}`;
-  if (end.reason === 'OOMKilled' || end.exitCode === ABORTED)
+  if (end.reason === 'OOMKilled' || end.exitCode === HEAP_FULL_EXIT_CODE)
     return { cause: 'out_of_memory', message: `${how}, out of memory` };
   if (end.reason === START_ERROR)
     return { cause: 'evicted', message: `its container did not start: ${end.message ?? how}` };

@@ -52,6 +52,9 @@ export type RunState =
   | { readonly state: 'ended'; readonly startedAt: Date; readonly outcome: RunOutcome }
   | { readonly state: 'lost'; readonly cause: LostCause; readonly message: string };
 
+/** State of a run that was stopped. */
+export const STOPPED_RUN = { state: 'lost', cause: 'stopped', message: 'it was stopped' } as const satisfies RunState;
+
 export interface Run {
   /** `runName` of owner and attempt. */
   readonly name: string;

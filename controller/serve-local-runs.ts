@@ -12,7 +12,8 @@ import { createServer, type Socket } from 'node:net';
 import type { Clock } from '#crds/process/clock.ts';
 import type { Log } from '#crds/process/log.ts';
 import { readJsonLines, writeJsonLine } from '#crds/process/message-lines.ts';
-import { makeLocalRuns, type LocalRuns, type LocalRunsOptions } from '#controller/local-runs.ts';
+import { makeLocalRuns, type LocalRuns } from '#controller/local-runs.ts';
+import type { WorkerProcessesOptions } from '#controller/worker-processes.ts';
 import { REQUEST_BYTES, requestSchema, type RunsRequest } from '#controller/runs-messages.ts';
 
 interface ServeRunsDeps {
@@ -23,7 +24,7 @@ interface ServeRunsDeps {
 /** Listens until `close`, which stops every run. The permissions of the socket's folder limit who may connect. */
 export async function serveLocalRuns(
   deps: ServeRunsDeps,
-  options: LocalRunsOptions,
+  options: WorkerProcessesOptions,
   socketPath: string,
 ): Promise<{ close: () => Promise<void> }> {
   const connected = new Set<Socket>();
@@ -48,7 +49,7 @@ export async function serveLocalRuns(
   };
 }
 
-async function serveController(deps: ServeRunsDeps, options: LocalRunsOptions, socket: Socket): Promise<void> {
+async function serveController(deps: ServeRunsDeps, options: WorkerProcessesOptions, socket: Socket): Promise<void> {
   if (socket.destroyed) return;
   const ended = once(socket, 'close').catch(() => undefined);
   try {

@@ -1,6 +1,6 @@
 /** Times at which a run without heartbeats is overdue and lost. Pure. */
 import type { JobFacts } from '#controller/facts.ts';
-import { silentSince } from '#controller/heartbeats.ts';
+import { silentSince } from '#controller/heartbeat-records.ts';
 import type { MediaJobStatus } from '#crds/contract/media-job.ts';
 import type { Timing } from '#controller/timing.ts';
 

@@ -22,8 +22,8 @@ export interface StandbyViewDeps {
   readonly metrics: Pick<KubeMetrics, 'staleRead'>;
 }
 
-/** What standbys know of the runs. */
-export interface RunsOfStandbys {
+/** Read access to the Jobs of runs. */
+export interface StandbyRunReader {
   /** Returns the Job of a run. */
   readonly runJob: (name: string) => KubeObject | undefined;
   /** Returns whether the MediaJob of a run was final when its pods had ended: nobody reads them any more. */
@@ -46,10 +46,10 @@ export class StandbyView {
   /** Ended run of each standby that may take another one. */
   readonly #ended = new Map<string, string>();
   readonly #deps: StandbyViewDeps;
-  readonly #runs: () => RunsOfStandbys | null;
+  readonly #runs: () => StandbyRunReader | null;
 
   /** `runs` returns null before `Standbys.start`. */
-  constructor(deps: StandbyViewDeps, runs: () => RunsOfStandbys | null, signal: AbortSignal) {
+  constructor(deps: StandbyViewDeps, runs: () => StandbyRunReader | null, signal: AbortSignal) {
     const onStale = (): void => deps.metrics.staleRead('jobs');
     this.#deps = deps;
     this.#runs = runs;

@@ -24,7 +24,7 @@ import { faultPoint } from '#crds/process/fault-point.ts';
 import type { Log } from '#crds/process/log.ts';
 import { bindJob } from '#controller/bind-job.ts';
 import { resultOf, type Binding, type BindingResult } from '#controller/standby-binding.ts';
-import { carryOutPlans } from '#controller/carry-out-plans.ts';
+import { applyStandbyPlans } from '#controller/apply-standby-plans.ts';
 import { planStandbys, type Standby, type StandbyPlan } from '#controller/plan-standbys.ts';
 import type { VerifyPodToken } from '#controller/pod-token.ts';
 import { jobsPath } from '#controller/run-objects.ts';
@@ -41,7 +41,7 @@ import { StandbyRefills } from '#controller/standby-refills.ts';
 import {
   StandbyView,
   type RunningStandby,
-  type RunsOfStandbys,
+  type StandbyRunReader,
   type StandbyViewDeps,
 } from '#controller/standby-view.ts';
 import { standbyCounts, type StandbyKind, type WorkerPod } from '#controller/worker-pod.ts';
@@ -59,12 +59,12 @@ export interface StandbysDeps extends StandbyViewDeps {
 
 export interface StandbysOptions extends Installation {
   readonly pod: WorkerPod;
-  /** Where standbys ask for their run. */
+  /** URL at which standbys request their run. */
   readonly url: string;
 }
 
-/** What standbys need of the runs, and what they report to them. */
-export interface StandbyUser extends RunsOfStandbys {
+/** Callbacks between `Standbys` and the runs that use them. */
+export interface StandbyRuns extends StandbyRunReader {
   /** Resolves when every Job of a run is known. */
   readonly synced: Promise<unknown>;
   /** Called with the name of a run whose pod has changed. */
@@ -72,7 +72,7 @@ export interface StandbyUser extends RunsOfStandbys {
   readonly onPodDeleted: (pod: KubeObject) => void;
 }
 
-/** 204: no run yet; 401: not a standby's token; 410: there will be no run; 503: ask again. */
+/** 204: no run yet; 401: not a standby's token; 410: there will be no run; 503: retry. */
 export interface PollReply {
   readonly status: 200 | 204 | 401 | 410 | 503;
   readonly body?: RunSpec;
@@ -86,7 +86,7 @@ export class Standbys {
   readonly #templates: readonly StandbyTemplate[];
   readonly #refills: StandbyRefills;
   readonly #queue: StandbyQueue;
-  #user: StandbyUser | null = null;
+  #runs: StandbyRuns | null = null;
   #wake: () => void = () => undefined;
 
   /** Observes the standbys until the signal aborts. */
@@ -96,7 +96,7 @@ export class Standbys {
     this.#path = jobsPath(options.namespace);
     this.#refills = new StandbyRefills(() => deps.time.now());
     this.#queue = new StandbyQueue(deps.time.monotonic);
-    this.#view = new StandbyView(deps, () => this.#user, signal);
+    this.#view = new StandbyView(deps, () => this.#runs, signal);
     const pod = { ...options.pod, labels: { ...options.pod.labels, [LABELS.instance]: options.instance } };
     this.#templates = standbyCounts(pod).map(([kind]) => buildStandbyTemplate(pod, kind, options.url));
     deps.jobs.watch(() => this.#wake(), signal);
@@ -104,9 +104,9 @@ export class Standbys {
       const run = this.#view.runOfPod(object);
       if (type === 'deleted') {
         this.#view.forgetPod(object);
-        this.#user?.onPodDeleted(object);
+        this.#runs?.onPodDeleted(object);
       }
-      if (run !== null) this.#user?.onChange(run);
+      if (run !== null) this.#runs?.onChange(run);
       this.#wake();
     }, signal);
   }
@@ -116,16 +116,16 @@ export class Standbys {
   }
 
   /** Starts to create and delete standbys, until the signal aborts. */
-  start(user: StandbyUser, signal: AbortSignal): void {
-    this.#user = user;
+  start(runs: StandbyRuns, signal: AbortSignal): void {
+    this.#runs = runs;
     const deps = {
       ...this.#deps,
       plan: () => this.#plan(),
       create: (kind: StandbyKind) => this.#create(kind),
       remove: (name: string) => this.end(name),
-      onWait: (wake: () => void) => (this.#wake = wake),
+      onWaiting: (wake: () => void) => (this.#wake = wake),
     };
-    void Promise.all([this.synced, user.synced]).then(() => carryOutPlans(deps, signal));
+    void Promise.all([this.synced, runs.synced]).then(() => applyStandbyPlans(deps, signal));
   }
 
   /**
@@ -184,7 +184,7 @@ export class Standbys {
     const waiting = this.#view.polls.wait(uid, signal, finished);
     this.#wake();
     const run = this.#view.runOfPod(standby.pod);
-    if (finished !== null && run !== null) this.#user?.onChange(run);
+    if (finished !== null && run !== null) this.#runs?.onChange(run);
     const body = await waiting;
     this.#wake();
     return body === null ? { status: 204 } : { status: 200, body };

@@ -6,7 +6,7 @@ import type { WorkPhase } from '#crds/contract/run-spec.ts';
 import type { MediaJob } from '#crds/contract/media-job.ts';
 import { ANNOTATIONS } from '#crds/contract/names.ts';
 import { isSampled, type Tracing } from '#crds/process/tracing.ts';
-import type { Heartbeat } from '#controller/heartbeats.ts';
+import type { Heartbeat } from '#controller/heartbeat-records.ts';
 import { isLost } from '#controller/job-deadlines.ts';
 import type { Run } from '#controller/runs.ts';
 

@@ -15,9 +15,9 @@ import type { Exit } from '#controller/out-of-memory.ts';
 import type { LocalProcessOptions } from '#controller/spawn-worker.ts';
 
 export interface WorkerProcessesOptions extends LocalProcessOptions {
-  /** Private folder of the processes' directories. */
+  /** Private folder of the processes' directories. Everything else in it is deleted at start. */
   readonly directory: string;
-  /** Number of runs at once; a ready process is kept while fewer processes than that exist. */
+  /** Number of runs at once; one more for an account that has none running. A ready process is kept while fewer exist. */
   readonly concurrency: number;
   /** Number of idle processes that wait for a run; default 0. */
   readonly ready?: number;
@@ -27,7 +27,7 @@ export interface WorkerProcessesOptions extends LocalProcessOptions {
 
 /** Number of runs after which a process is replaced, so that memory it leaks is returned. */
 const RUNS_PER_PROCESS = 64;
-/** Least time for which more idle processes than `ready` are kept, in milliseconds: starting one takes processor time from a job. */
+/** Minimum time for which more idle processes than `ready` are kept, in milliseconds: starting one takes processor time from a job. */
 const IDLE_MS = 60_000;
 
 /** Delay before a process is started ahead after one that has ended without a run. */
@@ -50,8 +50,8 @@ export class WorkerProcesses {
   #started = 0;
   /** Number of processes that have ended without a run, without one that worked between. */
   #failures = 0;
-  /** Time before which no process is started ahead, as `performance.now()` has it. */
-  #restMs = 0;
+  /** Time before which no process is started ahead, in milliseconds of `performance.now()`. */
+  #nextStartMs = 0;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -122,7 +122,7 @@ export class WorkerProcesses {
   /** Starts processes ahead while fewer are ready and a slot is free for them. */
   #keepReady(): void {
     const { concurrency } = this.#options;
-    if (performance.now() < this.#restMs) return;
+    if (performance.now() < this.#nextStartMs) return;
     while (!this.#isClosed && this.#idle.length + this.#starting < this.#ready && this.#alive.size < concurrency) {
       this.#starting += 1;
       void this.#start()
@@ -149,7 +149,7 @@ export class WorkerProcesses {
     this.#log.warn({ ...exit, stderr: ended.takeStderr() }, 'idle worker process ended');
     const delayMs = ended.runs() > 0 ? 0 : backoffMs(RESTART, this.#failures);
     if (ended.runs() === 0) this.#failures += 1;
-    this.#restMs = performance.now() + delayMs;
+    this.#nextStartMs = performance.now() + delayMs;
     void this.#end(ended).then(() => setTimeout(() => this.#keepReady(), delayMs + 1).unref());
   }
 

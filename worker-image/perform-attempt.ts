@@ -12,6 +12,7 @@ import { faultPoint } from '#crds/process/fault-point.ts';
 import type { Log } from '#crds/process/log.ts';
 import { PhaseTimes } from '#worker-image/phase-times.ts';
 import { runAttempt } from '#worker-image/run-attempt.ts';
+import { EngineKilled } from '#worker-image/sandbox/engine-channel.ts';
 import type { SandboxedEngine } from '#worker-image/sandbox/sandboxed-engine.ts';
 import { writeOutcome } from '#worker-image/transfer/write-outcome.ts';
 
@@ -30,7 +31,7 @@ export interface PerformInput {
   readonly terminationFile: string;
   /** Name of the container image, which goes into the receipt; empty: none. */
   readonly image: string;
-  /** Time of the first heartbeat, as `performance.now()` has it. */
+  /** Time of the first heartbeat, in milliseconds of `performance.now()`. */
   readonly startedAt: number;
   /** Called with the progress, 0 to 99. */
   readonly onPercent: (percent: number) => void;
@@ -70,7 +71,7 @@ export async function performAttempt({ log, child, versions }: PerformDeps, inpu
     if (signal.aborted) log.info({ reason: String(signal.reason) }, 'attempt stopped');
     else log.error({ err: error }, 'attempt lost');
     if (signal.aborted) return STOPPED;
-    return error instanceof Error && error.name === 'EngineKilled' ? KILLED : 1;
+    return error instanceof EngineKilled ? KILLED : 1;
   }
 }
 

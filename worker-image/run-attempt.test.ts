@@ -10,7 +10,7 @@ import { noisyPng } from '#test/support/engine-inputs.ts';
 import { startStoreHost, type StoreHost, type StoreHostOptions } from '#test/support/store-host.ts';
 import { PhaseTimes } from '#worker-image/phase-times.ts';
 import { runAttempt, type AttemptDeps } from '#worker-image/run-attempt.ts';
-import { EngineKilled } from '#worker-image/sandbox/engine-messages.ts';
+import { EngineKilled } from '#worker-image/sandbox/engine-channel.ts';
 import { SandboxedEngine } from '#worker-image/sandbox/sandboxed-engine.ts';
 import { NO_ISOLATION } from '#worker-image/tools/isolation.ts';
 import { TransferFailed } from '#worker-image/transfer/retry-transfer.ts';

@@ -1,6 +1,6 @@
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FORMATS, formatOfName } from '#crds/catalogue/formats.ts';
+import { FORMATS, kindOfName } from '#crds/catalogue/formats.ts';
 import { MediaError, toJobError } from '#crds/contract/media-error.ts';
 import type { WorkerReport } from '#crds/contract/media-job.ts';
 import type { RunOutcome, RunSpec } from '#crds/contract/run-spec.ts';
@@ -9,7 +9,7 @@ import { faultPoint } from '#crds/process/fault-point.ts';
 import type { Log } from '#crds/process/log.ts';
 import type { PhaseTimes } from '#worker-image/phase-times.ts';
 import type { SandboxedEngine } from '#worker-image/sandbox/sandboxed-engine.ts';
-import { EngineKilled } from '#worker-image/sandbox/engine-messages.ts';
+import { EngineKilled } from '#worker-image/sandbox/engine-channel.ts';
 import { download } from '#worker-image/transfer/download.ts';
 import { makeRequestTransfer } from '#worker-image/transfer/request-transfer.ts';
 import { TransferFailed, type RetryDeps } from '#worker-image/transfer/retry-transfer.ts';
@@ -66,8 +66,8 @@ async function processInput(deps: AttemptDeps, spec: RunSpec, folder: string): P
   const directory = await mkdtemp(join(folder, 'task-'));
   const path = join(directory, 'input');
   const share = (from: number, to: number) => (part: number) => onPercent(from + (to - from) * part);
-  const named = formatOfName(spec.filename);
-  if (named !== null) deps.child.expect(FORMATS[named].kind);
+  const kind = kindOfName(spec.filename);
+  if (kind !== null) deps.child.expect(kind);
   const requestTransfer = makeRequestTransfer(spec);
   phases.begin('fetch');
   await download(deps, { ...spec.input, requestTransfer, path, signal, onProgress: share(0, DOWNLOADED) });
@@ -80,7 +80,7 @@ async function processInput(deps: AttemptDeps, spec: RunSpec, folder: string): P
     onProgress: (percent) => work(percent / 100),
   });
   await using file = output;
-  // Its end takes some milliseconds, and is not waited for during the upload.
+  // Ending the engine process takes milliseconds; the upload does not wait for it.
   const ended = deps.keepsChild === true ? Promise.resolve() : deps.child.kill();
   ended.catch((error: unknown) => deps.log.warn({ err: error }, 'engine process not ended'));
   const contentType = FORMATS[report.result.output_format].mediaType;

@@ -7,13 +7,8 @@ import sharp from 'sharp';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { resolveOptions, type ResolvedOptions } from '#crds/catalogue/options/options.ts';
 import { fileLimits } from '#crds/catalogue/plans.ts';
-import {
-  RUN_SPEC_FILE,
-  runOutcomeSchema,
-  TERMINATION_FILE,
-  type RunOutcome,
-  type RunSpec,
-} from '#crds/contract/run-spec.ts';
+import { RUN_SPEC_FILE, TERMINATION_FILE } from '#crds/contract/run-files.ts';
+import { runOutcomeSchema, type RunOutcome, type RunSpec } from '#crds/contract/run-spec.ts';
 import { startStoreHost, type Beat, type StoreHost, type StoreHostOptions } from '#test/support/store-host.ts';
 
 const SCRIPT = join(import.meta.dirname, 'run-job.ts');

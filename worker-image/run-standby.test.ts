@@ -7,8 +7,14 @@ import sharp from 'sharp';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { resolveOptions } from '#crds/catalogue/options/options.ts';
 import { fileLimits } from '#crds/catalogue/plans.ts';
-import { STANDBY_JOBS, STANDBY_KIND, STANDBY_TOKEN_FILE, STANDBY_URL } from '#crds/contract/run-files.ts';
-import { runOutcomeSchema, TERMINATION_FILE, type AttemptId, type RunSpec } from '#crds/contract/run-spec.ts';
+import {
+  STANDBY_JOBS,
+  STANDBY_KIND,
+  STANDBY_TOKEN_FILE,
+  STANDBY_URL,
+  TERMINATION_FILE,
+} from '#crds/contract/run-files.ts';
+import { runOutcomeSchema, type AttemptId, type RunSpec } from '#crds/contract/run-spec.ts';
 import { startStoreHost, type StoreHost } from '#test/support/store-host.ts';
 
 const SCRIPT = join(import.meta.dirname, 'run-standby.ts');

@@ -10,12 +10,12 @@
  */
 import { Socket } from 'node:net';
 import { join } from 'node:path';
-import { FORMATS, formatOfName, type Kind } from '#crds/catalogue/formats.ts';
+import { kindOfName, type Kind } from '#crds/catalogue/formats.ts';
 import { RUN_CHANNEL, TERMINATION_NAME } from '#crds/contract/run-files.ts';
-import type { RunMessage, RunSpec } from '#crds/contract/run-spec.ts';
+import type { RunMessage } from '#crds/contract/run-spec.ts';
 import { readJsonLines, writeJsonLine } from '#crds/process/message-lines.ts';
 import { endWithOwner } from '#worker-image/end-with-owner.ts';
-import { WARM } from '#worker-image/sandbox/child-messages.ts';
+import { WARM } from '#worker-image/sandbox/engine-protocol.ts';
 import type { TenantChildren } from '#worker-image/sandbox/tenant-children.ts';
 import { startHeartbeats } from '#worker-image/transfer/heartbeats.ts';
 
@@ -66,7 +66,7 @@ async function run({ directory, tenant, spec }: RunMessage): Promise<void> {
   const { engines, isolation, versions, ...deps } = await prepared;
   const log = deps.log.child({ job_id: jobId, attempt });
   log.info({ isolation_level: isolation.level, isolation: isolation.summary }, 'attempt started');
-  const kind = kindOf(spec);
+  const kind = kindOfName(spec.filename);
   const keepsChild = kind !== null && OFFICE_KINDS.includes(kind);
   const acquired = engines.acquire(keepsChild ? tenant : null);
   const code = await performAttempt(
@@ -92,13 +92,7 @@ async function run({ directory, tenant, spec }: RunMessage): Promise<void> {
   writeJsonLine(channel, { ended: true });
 }
 
-/** Returns the kind of the input by its name; null: unknown. */
-function kindOf({ filename }: RunSpec): Kind | null {
-  const format = formatOfName(filename);
-  return format === null ? null : FORMATS[format].kind;
-}
-
-/** Has the tool of the kind started in the next engine process. */
+/** Makes the next engine process start the tool of the kind. */
 function prepareNext(engines: Pick<TenantChildren, 'expect'>, kind: Kind | null): void {
   if (kind !== null && REPEATED_KINDS.includes(kind)) engines.expect(kind);
 }

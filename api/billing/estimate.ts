@@ -11,7 +11,7 @@ import { usdOf } from '#api/billing/usd.ts';
 import type { Dependencies } from '#api/dependencies.ts';
 import { fileSize } from '#api/files/file-size.ts';
 import { DIRECT_KINDS, FORMATS, formatOfName, KINDS, OPERATIONS, type Format } from '#crds/catalogue/formats.ts';
-import { MediaError } from '#crds/contract/media-error.ts';
+import { MediaError, throwIfRefused } from '#crds/contract/media-error.ts';
 import { outputFormatOf, refusalOf, type KnownFile } from '#crds/contract/work-rules.ts';
 import { parseJsonOptions, resolveOptions } from '#crds/catalogue/options/options.ts';
 import { METERS, PRICE_BOOK, priceOf, unitsOf, type MeasuredWork } from '#crds/catalogue/prices.ts';
@@ -114,7 +114,7 @@ function refuse(order: Pick<ExpectedWork, 'operation' | 'options'>, file: KnownF
   const refusal = refusalOf({ ...order, features: EVERY_FEATURE }, file, 'job');
   if (refusal?.code === 'unsupported_input')
     throw new MediaError('unsupported_input', refusal.message, { param: 'filename' });
-  if (refusal !== null) throw refusal;
+  throwIfRefused(refusal);
 }
 
 function unknownExtension(filename: string): MediaError {

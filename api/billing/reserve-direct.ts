@@ -12,6 +12,7 @@ import {
 } from '#api/billing/direct-reservation-rows.ts';
 import { refusalOver, spendCapOf, type Spender } from '#api/billing/spend-cap.ts';
 import type { Database, Queryable } from '#api/store/database.ts';
+import { throwIfRefused } from '#crds/contract/media-error.ts';
 import type { Clock } from '#crds/process/clock.ts';
 import type { Log } from '#crds/process/log.ts';
 
@@ -59,8 +60,7 @@ export async function reserveDirect(
     const [, spending] = await Promise.all([locked, inserted]);
     return spending;
   });
-  const refusal = refusalOver(caller.account, before);
-  if (refusal !== null) throw refusal;
+  throwIfRefused(refusalOver(caller.account, before));
   return new HeldReservation(deps, requestId);
 }
 

@@ -123,7 +123,7 @@ export function forOperator(method: Method, path: Path, handle: Handle<UserVisit
 
 interface AccountRule {
   readonly needs: Role;
-  /** Whether the action is allowed while the account is suspendedError, such as revoking a key. */
+  /** Whether the action is allowed while the account is suspended, such as revoking a key. */
   readonly whileSuspended?: true;
 }
 

@@ -17,7 +17,7 @@ import { lastComponent } from '#api/uploads/upload.ts';
 import type { DirectWork } from '#crds/contract/direct-work.ts';
 import { possibleKinds } from '#crds/contract/first-bytes.ts';
 import type { Kind, Operation } from '#crds/catalogue/formats.ts';
-import { MediaError } from '#crds/contract/media-error.ts';
+import { MediaError, throwIfRefused } from '#crds/contract/media-error.ts';
 import {
   mergeOptions,
   parseJsonOptions,
@@ -83,9 +83,9 @@ export async function processDirect(deps: DirectDeps, request: DirectRequest): P
   const maxBytes = maxDirectBytes(caller);
   refuseLength(request, maxBytes);
   const body = input.readBody();
-  const refusalOf = (size: number) => (size > maxBytes ? tooLarge(size, maxBytes) : null);
+  const sizeRefusal = (size: number) => (size > maxBytes ? tooLarge(size, maxBytes) : null);
   // Only test keys need the hash: it identifies the published samples.
-  const seen = watchBody(body.file, { refusalOf, hashes: !caller.livemode });
+  const seen = watchBody(body.file, { sizeRefusal, hashes: !caller.livemode });
   const kinds = possibleKinds(await seen.firstBytes);
   // The price is reserved before admission. An overloaded engine is asked first, so that a refusal costs no query.
   let slot = deps.engine.isOverloaded() ? await deps.engine.acquireSlot(announcedBody(request)) : null;
@@ -194,8 +194,7 @@ function workOf(
 ): DirectWork {
   const options = resolveOptions(input.options, input.operation);
   const order = workOrderOf(caller.account, input.operation, options);
-  const refusal = refusalOf(order, { by: 'nothing' }, 'direct');
-  if (refusal !== null) throw refusal;
+  throwIfRefused(refusalOf(order, { by: 'nothing' }, 'direct'));
   return { ...order, filename: input.filename, tenant: tenantOfCaller(caller) };
 }
 

@@ -5,17 +5,17 @@ import { describe, expect, it } from 'vitest';
 import { watchBody } from '#api/direct/watch-body.ts';
 
 const bytes = Buffer.from('a file of some bytes');
-const refusalOf = () => null;
+const sizeRefusal = () => null;
 
 describe('watchBody', () => {
   it('hashes the file of a test key, which is compared with the samples', async () => {
-    const body = watchBody(Readable.from([bytes]), { refusalOf, hashes: true });
+    const body = watchBody(Readable.from([bytes]), { sizeRefusal, hashes: true });
     expect(await buffer(body.file)).toEqual(bytes);
     expect(body.sha256()).toBe(createHash('sha256').update(bytes).digest('hex'));
   });
 
   it('does not hash the file of a live key', async () => {
-    const body = watchBody(Readable.from([bytes]), { refusalOf, hashes: false });
+    const body = watchBody(Readable.from([bytes]), { sizeRefusal, hashes: false });
     expect(await buffer(body.file)).toEqual(bytes);
     expect(body.size()).toBe(bytes.length);
     expect(() => body.sha256()).toThrow('not hashed');
@@ -23,7 +23,7 @@ describe('watchBody', () => {
 
   it('fails with the refusal of a size', async () => {
     const body = watchBody(Readable.from([bytes, bytes]), {
-      refusalOf: (size) => (size > 30 ? new Error('too large') : null),
+      sizeRefusal: (size) => (size > 30 ? new Error('too large') : null),
       hashes: false,
     });
     body.firstBytes.catch(() => undefined);

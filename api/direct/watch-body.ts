@@ -14,13 +14,13 @@ export interface WatchedBody {
 
 interface WatchOptions {
   /** Returns the error for a file of at least `size` bytes; null when the size is allowed. */
-  readonly refusalOf: (size: number) => Error | null;
+  readonly sizeRefusal: (size: number) => Error | null;
   /** Whether `sha256` is needed. */
   readonly hashes: boolean;
 }
 
 /** Returns the file as a stream that counts and optionally hashes it, keeps the first bytes and limits the size. */
-export function watchBody(file: Readable, { refusalOf, hashes }: WatchOptions): WatchedBody {
+export function watchBody(file: Readable, { sizeRefusal, hashes }: WatchOptions): WatchedBody {
   const hash = hashes ? createHash('sha256') : null;
   const first = collectFirstBytes();
   const { promise: firstBytes, resolve, reject } = Promise.withResolvers<Buffer>();
@@ -30,7 +30,7 @@ export function watchBody(file: Readable, { refusalOf, hashes }: WatchOptions): 
       size += chunk.length;
       hash?.update(chunk);
       first.add(chunk);
-      const refusal = refusalOf(size);
+      const refusal = sizeRefusal(size);
       if (refusal === null && first.suffice()) resolve(first.bytes());
       done(refusal, chunk);
     },

@@ -9,7 +9,7 @@ import type { ApiDeps } from '#api/http/api-deps.ts';
 import { spendCapRefusal } from '#api/billing/spend-cap.ts';
 import type { Endpoint } from '#api/http/endpoint.ts';
 import { API_VERSION } from '#api/interface-version.ts';
-import { MediaError } from '#crds/contract/media-error.ts';
+import { MediaError, throwIfRefused } from '#crds/contract/media-error.ts';
 
 /** Input of the gates, and the results that the response needs. */
 export interface GateContext {
@@ -44,7 +44,7 @@ export const GATES: readonly Gate[] = [
   {
     refuses: 'A live key of an account without payment method, or with an unpaid invoice (402).',
     check: (_deps, { caller }) => {
-      if (caller !== null) throwIf(accountRefusal(caller, 'billing'));
+      if (caller !== null) throwIfRefused(accountRefusal(caller, 'billing'));
     },
   },
   {
@@ -59,7 +59,7 @@ export const GATES: readonly Gate[] = [
   {
     refuses: 'A suspended account (403).',
     check: (_deps, { caller }) => {
-      if (caller !== null) throwIf(accountRefusal(caller, 'permission'));
+      if (caller !== null) throwIfRefused(accountRefusal(caller, 'permission'));
     },
   },
   {
@@ -81,7 +81,7 @@ export const GATES: readonly Gate[] = [
       const admission = await deps.limits.direct(caller);
       context.rateHeaders = admission.headers;
       context.release = admission.release;
-      throwIf(admission.refusal);
+      throwIfRefused(admission.refusal);
     },
   },
   {
@@ -102,8 +102,4 @@ export function refuseVersion({ version }: Pick<GateContext, 'version'>): void {
   if (version === undefined || version === API_VERSION) return;
   const message = `There is no version \`${version.slice(0, 40)}\`. The versions are: ${API_VERSION}.`;
   throw new MediaError('unsupported_version', message, { param: 'Svc-Version' });
-}
-
-function throwIf(refusal: MediaError | null): void {
-  if (refusal !== null) throw refusal;
 }

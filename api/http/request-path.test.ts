@@ -9,6 +9,9 @@ describe('pathOf', () => {
     ['/v1/jobs/?a=/b/', '/v1/jobs'],
     ['/', '/'],
     ['/?a=1', '/'],
+    ['/v1/%63ompress', '/v1/compress'],
+    ['https://media.test/v1/compress?a=1', '/v1/compress'],
+    ['/v1/%zz', '/v1/%zz'],
   ])('returns for %s the path %s', (url, path) => {
     expect(pathOf(url)).toBe(path);
   });

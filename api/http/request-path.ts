@@ -18,9 +18,18 @@ export function noEndpoint(url: string, endpoints: readonly Endpoint[] = []): st
   return `There is no endpoint at this path.${suggestion(pathOf(url), literal)} \`GET /v1/openapi.json\` lists all of them.`;
 }
 
-/** Returns the path of a request's URL without a slash at its end. */
+/** Returns the decoded path of a request's target, which may be an absolute URL, without a slash at its end. */
 export function pathOf(url: string): string {
-  return url.split('?')[0]?.replace(/(.)\/$/, '$1') ?? '/';
+  const path = url.replace(/^https?:\/\/[^/?#]*/i, '').split('?')[0] ?? '';
+  return decoded(path).replace(/(.)\/$/, '$1');
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
 }
 
 function patternOf(path: string): RegExp {

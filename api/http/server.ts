@@ -1,6 +1,4 @@
-/**
- * The HTTPS server, which parses no body: request id, version → path and method (404, 405) → gates → endpoint → reply.
- */
+/** The HTTPS server, which parses no body: headers → ambiguous requests refused → path and method (404, 405) → gates → endpoint. */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { ApiDeps } from '#api/http/api-deps.ts';
 import type { ApiReply, ApiRequest, Endpoint } from '#api/http/endpoint.ts';

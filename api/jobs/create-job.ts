@@ -24,8 +24,9 @@ import { inputOfUpload } from '#api/uploads/input-of-upload.ts';
 import { claimUpload } from '#api/uploads/upload-rows.ts';
 import { insertTransfer } from '#api/transfers/transfer-rows.ts';
 import { sealUrl, urlContext } from '#api/webhooks/stored-url.ts';
+import { responseFilename } from '#api/transfers/response-filename.ts';
 import { formatOfName, KINDS, type Kind } from '#crds/catalogue/formats.ts';
-import { MediaError } from '#crds/contract/media-error.ts';
+import { MediaError, throwIfRefused } from '#crds/contract/media-error.ts';
 import { refusalOf } from '#crds/contract/work-rules.ts';
 import { mergeOptions, parseJsonOptions, resolveOptions } from '#crds/catalogue/options/options.ts';
 import { LIMITS, PLANS } from '#crds/catalogue/plans.ts';
@@ -84,11 +85,12 @@ async function readNewJob(deps: CreateJobDeps, caller: AccountCaller, fields: Jo
   const preset = await presetOptions(deps, { accountId: caller.account.id, preset: fields.preset });
   const options = resolveOptions(mergeOptions(preset, parseJsonOptions(fields.options ?? {})), fields.operation);
   const order = workOrderOf(caller.account, fields.operation, options);
-  refuse(refusalOf(order, { by: 'nothing' }, 'job'));
+  throwIfRefused(refusalOf(order, { by: 'nothing' }, 'job'));
   const id = deps.newId('job');
   const { kinds, ...input } = await readInput(deps, { caller, fields, jobId: id });
-  const format = formatOfName(input.inputFilename ?? fields.input.url ?? null);
-  refuse(refusalOf(order, { by: 'name', format }, 'job'));
+  const { url } = fields.input;
+  const format = formatOfName(input.inputFilename ?? (url === undefined ? null : responseFilename(null, url)));
+  throwIfRefused(refusalOf(order, { by: 'name', format }, 'job'));
   const newJob = {
     id,
     accountId: caller.account.id,
@@ -157,10 +159,10 @@ async function admit(
       reservationRefusal(deps, tx, { caller, reserveMicroUsd: newJob.reservedMicroUsd }),
     ]);
     refuseOverLimit(caller, unfinished);
-    if (refusal !== null) throw refusal;
+    throwIfRefused(refusal);
     const hasInput = newJob.uploadId === null || (await claimUpload(tx, { id: newJob.uploadId, jobId: newJob.id }));
     const inserted = hasInput ? insertJob(tx, newJob) : insertWithoutInput(deps, tx, newJob);
-    const [job] = await Promise.all([inserted, ...(newJob.inputStored ? [] : fetchInput(tx, newJob))]);
+    const [job] = await Promise.all([inserted, ...(newJob.inputStored ? [] : queueInputFetch(tx, newJob))]);
     await store(tx, jobObject(deps, job));
     const notified = notify(tx, CHANGES_CHANNEL, job.id);
     await faultPoint('before-job-commit');
@@ -170,8 +172,8 @@ async function admit(
   });
 }
 
-/** Has the courier fetch the input of an inserted job. */
-function fetchInput(tx: Queryable, { id, createdAt }: NewJob): Promise<void>[] {
+/** Queues the fetch of `input.url` and notifies the courier. */
+function queueInputFetch(tx: Queryable, { id, createdAt }: NewJob): Promise<void>[] {
   return [insertTransfer(tx, { jobId: id, direction: 'fetch', nextAt: createdAt }), notifyCourier(tx, 'transfers')];
 }
 
@@ -204,10 +206,6 @@ function refuseAddresses({ privateTargets }: Pick<CreateJobDeps, 'privateTargets
   check(fields.input.url, 'input', 'input.url');
   check(fields.webhook_url, 'webhook', 'webhook_url');
   check(fields.output?.url, 'output', 'output.url');
-}
-
-function refuse(refusal: MediaError | null): void {
-  if (refusal !== null) throw refusal;
 }
 
 function sealOutputTarget(

@@ -68,7 +68,8 @@ export async function finishJobIn(
   const before = await lockJob(tx, jobId);
   if (before === null || !isUnfinished(before)) return null;
   const actual = await failIfInputChanged(tx, before, ending);
-  const job = await endJob(tx, jobId, endOf(deps, before, actual));
+  const end = endOf(deps, before, actual);
+  const job = await endJob(tx, jobId, end);
   if (job === null) return null;
   await recordWork(deps, tx, job);
   await deleteInput(deps, tx, job);
@@ -76,7 +77,7 @@ export async function finishJobIn(
     accountId: job.accountId,
     jobId: job.id,
     livemode: job.livemode,
-    type: `job.${ending.kind === 'canceled' ? 'canceled' : job.status === 'succeeded' ? 'succeeded' : 'failed'}`,
+    type: `job.${end.status}`,
     createdAt: job.completedAt ?? deps.clock.now(),
     job: jobObject(deps, job),
     webhookUrl: webhookUrlOf(deps, job),
@@ -85,7 +86,7 @@ export async function finishJobIn(
   return job;
 }
 
-/** Returns the job's `webhook_url`. One whose key was removed does not keep the job from ending. */
+/** Returns the job's `webhook_url`; null without one. One whose encryption key was removed is `UNREADABLE_URL`, so that the job can still end. */
 function webhookUrlOf({ secretBox }: Pick<FinishDeps, 'secretBox'>, job: Job): string | typeof UNREADABLE_URL | null {
   const { plainWebhookUrl: plainUrl, sealedWebhookUrl: sealedUrl } = job;
   if (plainUrl === null && sealedUrl === null) return null;

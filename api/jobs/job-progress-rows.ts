@@ -75,7 +75,7 @@ export async function markUploadDue(
   done: { attempt: number; startedAt: Date; outputKey: string; report: WorkerReport },
 ): Promise<boolean> {
   return tx.changesRow(
-    `update jobs set delivery = 'due', attempt = $3, status = 'processing', percent = 95,
+    `update jobs set delivery = 'due', attempt = $3, status = 'processing', percent = greatest(percent, 95),
        started_at = ${STARTED_AT}, output_key = $5, report = $6
      where id = $1 and dispatch = $2 and status in ('queued', 'processing') and delivery is null and attempt <= $3`,
     [job.id, job.dispatch, done.attempt, done.startedAt, done.outputKey, JSON.stringify(done.report)],
@@ -154,21 +154,38 @@ export async function selectExpiredJobs(db: Queryable, now: Date, limit: number)
   );
 }
 
-/** Returns queued jobs that were created at or before a time. */
-export async function selectOverdueJobs(db: Queryable, createdBefore: Date, limit: number): Promise<readonly Job[]> {
-  return db.selectRows<Job>(
-    `select ${JOB_COLUMNS} from jobs where status = 'queued' and created_at <= $1 order by created_at limit $2`,
-    [createdBefore, limit],
-  );
+/** Time at which the input of a job was stored. */
+const STORED_AT = `coalesce(
+  (select done_at from transfers where job_id = jobs.id and direction = 'fetch'), created_at)`;
+
+/** Conditions of jobs that have been fetching, waiting or uploading since a time or longer. */
+const OVERDUE = {
+  fetching: `status = 'queued' and not input_stored and created_at <= $1`,
+  waiting: `status = 'queued' and input_stored and created_at <= $1 and ${STORED_AT} <= $1`,
+  uploading: `status = 'processing' and delivery = 'due' and started_at <= $1`,
+} as const;
+
+export type OverdueStep = keyof typeof OVERDUE;
+
+/** Returns jobs that fetch their input, wait for capacity, or process and upload their output since a time or longer. */
+export async function selectOverdueJobs(
+  db: Queryable,
+  { step, since }: { step: OverdueStep; since: Date },
+  limit: number,
+): Promise<readonly Job[]> {
+  return db.selectRows<Job>(`select ${JOB_COLUMNS} from jobs where ${OVERDUE[step]} order by created_at limit $2`, [
+    since,
+    limit,
+  ]);
 }
 
-/** Returns number and oldest creation of the queued jobs with a stored input, by extension of their file names. */
+/** Returns number and longest wait of the queued jobs with a stored input, by extension of their file names. */
 export async function selectQueues(
   db: Queryable,
 ): Promise<readonly { readonly extension: string; readonly jobs: number; readonly oldest: Date }[]> {
   return db.selectRows(
     `select coalesce(substring(input_filename from '[.]([^.]+)$'), '') as extension, count(*)::int as jobs,
-       min(created_at) as oldest
+       min(${STORED_AT}) as oldest
      from jobs where status = 'queued' and input_stored group by 1`,
     [],
   );

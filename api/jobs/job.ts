@@ -62,8 +62,8 @@ export interface Job extends Readonly<UnnamedWorkOrder> {
   readonly filesDeletedAt: Date | null;
 }
 
-/** Longest time in which attempts of a job may write, in seconds: the wait for capacity, all attempts, and an hour. */
-export const JOB_LINK_SECONDS = LIMITS.jobWaitSeconds + LIMITS.jobAttempts * LIMITS.jobRunSeconds + 3600;
+/** Upper bound of the time from a job's dispatch to the last write of any of its attempts, in seconds: the wait for capacity, all attempts, and an hour. */
+export const LAST_WRITE_SECONDS = LIMITS.jobWaitSeconds + LIMITS.jobAttempts * LIMITS.jobRunSeconds + 3600;
 
 /** Returns whether a job is queued or processing. */
 export function isUnfinished(job: Pick<Job, 'status'>): boolean {

@@ -7,8 +7,9 @@ import {
   failOverdueJobs,
   forgetOldRecords,
 } from '#api/recorder/clean-up.ts';
+import { insertTransfer } from '#api/transfers/transfer-rows.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
-import { deleteOutputs, outputLinksExpireAt } from '#api/jobs/delete-outputs.ts';
+import { deleteOutputs, lastWriteAt } from '#api/jobs/delete-outputs.ts';
 import { insertPing, claimPings, recordPingOutcome } from '#api/webhooks/webhook-ping-rows.ts';
 import { sealUrl, urlContext } from '#api/webhooks/stored-url.ts';
 import { newId } from '#crds/contract/ids.ts';
@@ -110,9 +111,9 @@ describe('expiry of uploads, outputs and files', () => {
     await clean(at);
     expect([...kept]).toEqual([]);
     kept.add(`outputs/${id}/a-2`);
-    await clean(new Date(outputLinksExpireAt(job).getTime() - 1));
+    await clean(new Date(lastWriteAt(job).getTime() - 1));
     expect([...kept]).toHaveLength(1);
-    await clean(outputLinksExpireAt(job));
+    await clean(lastWriteAt(job));
     expect([...kept]).toEqual([]);
     expect(await deletions()).toBe(0);
   });
@@ -130,6 +131,43 @@ describe('failOverdueJobs', () => {
     expect((await database.query('select job_id, endpoint_id from webhook_deliveries')).rows).toEqual([
       { job_id: job.id, endpoint_id: endpointId },
     ]);
+  });
+
+  it('counts the wait for an engine from the time at which a fetched input was stored', async () => {
+    const { id } = await buildJob(database, sender.accountId, { uploadId: null, inputStored: false });
+    const fail = async (minutes: number): Promise<object> => {
+      sender.time = START + minutes * 60_000;
+      await failOverdueJobs(deps);
+      return readJob(database, id);
+    };
+    await insertTransfer(database, { jobId: id, direction: 'fetch', nextAt: new Date(START) });
+    expect(await fail(100)).toMatchObject({ status: 'queued' });
+    await database.query('update jobs set input_stored = true where id = $1', [id]);
+    await database.query('update transfers set done_at = $1', [new Date(START + 100 * 60_000)]);
+    expect(await fail(130)).toMatchObject({ status: 'queued' });
+    expect(await fail(131)).toMatchObject({ status: 'failed', error: { code: 'timeout' } });
+  });
+
+  it('fails a job whose input is not stored after four hours', async () => {
+    const { id } = await buildJob(database, sender.accountId, { uploadId: null, inputStored: false });
+    sender.time = START + 4 * HOUR_MS + 60_000;
+    await failOverdueJobs(deps);
+    expect(await readJob(database, id)).toMatchObject({ status: 'failed', error: { code: 'input_fetch_failed' } });
+  });
+
+  it('fails a job whose output is not uploaded four hours after its start', async () => {
+    const { id } = await buildJob(database, sender.accountId);
+    const startedAt = new Date(START);
+    await database.query(`update jobs set status = 'processing', delivery = 'due', started_at = $2 where id = $1`, [
+      id,
+      startedAt,
+    ]);
+    sender.time = START + 4 * HOUR_MS;
+    await failOverdueJobs(deps);
+    expect(await readJob(database, id)).toMatchObject({ status: 'processing' });
+    sender.time += 60_000;
+    await failOverdueJobs(deps);
+    expect(await readJob(database, id)).toMatchObject({ status: 'failed', error: { code: 'timeout' } });
   });
 
   it('fails the other jobs when one cannot be ended, and tries that one again later', async () => {

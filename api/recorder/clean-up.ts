@@ -5,16 +5,23 @@ import { deleteLater, endDeletions, postponeDeletion, selectDueDeletions } from 
 import type { FileStore } from '#api/files/file-store.ts';
 import { deleteOutputs } from '#api/jobs/delete-outputs.ts';
 import { finishJob, type FinishDeps } from '#api/jobs/finish-job.ts';
-import { JOB_LINK_SECONDS } from '#api/jobs/job.ts';
+import { LAST_WRITE_SECONDS } from '#api/jobs/job.ts';
 import { deleteForgottenKeys } from '#api/jobs/idempotency-rows.ts';
-import { forgetJobs, markFilesDeleted, selectExpiredJobs, selectOverdueJobs } from '#api/jobs/job-progress-rows.ts';
-import { handleRows } from '#api/recorder/handle-rows.ts';
+import {
+  forgetJobs,
+  markFilesDeleted,
+  selectExpiredJobs,
+  selectOverdueJobs,
+  type OverdueStep,
+} from '#api/jobs/job-progress-rows.ts';
+import { processBatches } from '#api/recorder/process-batches.ts';
 import { contentKey, partsFolder } from '#api/uploads/upload.ts';
 import { deleteUpload, forgetAllowance, selectExpiredUploads } from '#api/uploads/upload-rows.ts';
 import { forgetTransfers } from '#api/transfers/transfer-rows.ts';
 import { forgetDeliveries } from '#api/webhooks/delivery-record-rows.ts';
 import { forgetPings } from '#api/webhooks/webhook-ping-rows.ts';
 import { LIMITS } from '#crds/catalogue/plans.ts';
+import type { ErrorCode } from '#crds/contract/error-codes.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
 
 /** Rows of one batch. Each function runs batches until no rows are left. */
@@ -26,7 +33,7 @@ type CleanUpDeps = Pick<FinishDeps, 'database' | 'clock'> & Pick<Dependencies, '
 export async function expireOutputs(deps: CleanUpDeps): Promise<void> {
   const { database } = deps;
   const now = deps.clock.now();
-  await handleRows(deps, {
+  await processBatches(deps, {
     batch: BATCH,
     select: (limit) => selectExpiredJobs(database, now, limit),
     handle: (job) =>
@@ -37,19 +44,57 @@ export async function expireOutputs(deps: CleanUpDeps): Promise<void> {
   });
 }
 
-/** Fails jobs that waited 30 minutes for capacity (docs/reference/limits-and-prices.md#limits-for-every-plan). */
-export async function failOverdueJobs(deps: FinishDeps & Pick<Dependencies, 'log'>): Promise<void> {
-  // One minute more than the controller, which ends the jobs that have a MediaJob.
-  const since = new Date(deps.clock.now().getTime() - (LIMITS.jobWaitSeconds + 60) * 1000);
-  const message = `The job waited ${LIMITS.jobWaitSeconds / 60} minutes for a free engine and failed. Create it again later.`;
-  await handleRows(deps, {
-    batch: BATCH,
-    select: (limit) => selectOverdueJobs(deps.database, since, limit),
-    handle: async ({ id }) => {
-      await finishJob(deps, id, { kind: 'failed', fence: null, error: { code: 'timeout', message } });
+interface StepLimit {
+  readonly step: OverdueStep;
+  readonly seconds: number;
+  /** Error of a job that exceeds it. */
+  readonly error: { readonly code: ErrorCode; readonly message: string };
+}
+
+/** Time limits of unfinished jobs (docs/reference/limits-and-prices.md#limits-for-every-plan). */
+const STEP_LIMITS: readonly StepLimit[] = [
+  {
+    step: 'fetching',
+    seconds: LIMITS.jobFetchSeconds,
+    error: {
+      code: 'input_fetch_failed',
+      message: `The file at \`input.url\` was not fetched within ${LIMITS.jobFetchSeconds / 3600} hours. Create the job again later, or upload the file.`,
     },
-    fieldsOf: ({ id }) => ({ job_id: id }),
-  });
+  },
+  {
+    step: 'waiting',
+    seconds: LIMITS.jobWaitSeconds,
+    error: {
+      code: 'timeout',
+      message: `The job waited ${LIMITS.jobWaitSeconds / 60} minutes for a free engine and failed. Create it again later.`,
+    },
+  },
+  {
+    step: 'uploading',
+    seconds: LIMITS.jobRunSeconds,
+    error: {
+      code: 'timeout',
+      message: `The job ran for more than ${LIMITS.jobRunSeconds / 3600} hours, with the upload to \`output.url\`. Create it again later.`,
+    },
+  },
+];
+
+/** Time by which the controller, which ends jobs that have a MediaJob, is earlier, in seconds. */
+const CONTROLLER_FIRST_SECONDS = 60;
+
+/** Fails jobs that have exceeded a time limit. */
+export async function failOverdueJobs(deps: FinishDeps & Pick<Dependencies, 'log'>): Promise<void> {
+  for (const { step, seconds, error } of STEP_LIMITS) {
+    const since = new Date(deps.clock.now().getTime() - (seconds + CONTROLLER_FIRST_SECONDS) * 1000);
+    await processBatches(deps, {
+      batch: BATCH,
+      select: (limit) => selectOverdueJobs(deps.database, { step, since }, limit),
+      handle: async ({ id }) => {
+        await finishJob(deps, id, { kind: 'failed', fence: null, error });
+      },
+      fieldsOf: ({ id }) => ({ job_id: id }),
+    });
+  }
 }
 
 /** Aborts multipart outputs whose attempts can no longer complete them. */
@@ -57,7 +102,7 @@ export async function dropOutputParts({
   clock,
   files,
 }: Pick<FinishDeps, 'clock'> & { files: FileStore }): Promise<void> {
-  await files.dropParts(new Date(clock.now().getTime() - JOB_LINK_SECONDS * 1000));
+  await files.dropParts(new Date(clock.now().getTime() - LAST_WRITE_SECONDS * 1000));
 }
 
 const RETRY_DELETION_MS = 10_000;
@@ -103,7 +148,7 @@ async function deleteKey(
 export async function expireUploads(deps: CleanUpDeps): Promise<void> {
   const { database } = deps;
   const now = deps.clock.now();
-  await handleRows(deps, {
+  await processBatches(deps, {
     batch: BATCH,
     select: (limit) => selectExpiredUploads(database, now, limit),
     handle: ({ id }) =>

@@ -6,7 +6,7 @@ import type { Dependencies } from '#api/dependencies.ts';
 import type { Job } from '#api/jobs/job.ts';
 import { selectUndispatchedJobs, setDispatches } from '#api/jobs/job-progress-rows.ts';
 import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
-import { formatOfName, FORMATS, type Kind } from '#crds/catalogue/formats.ts';
+import { kindOfName } from '#crds/catalogue/formats.ts';
 import { isFinal, type JobTicket, type MediaJob, type MediaJobSpec } from '#crds/contract/media-job.ts';
 import { unnamedWorkOrder } from '#crds/contract/work-order.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
@@ -125,12 +125,6 @@ function startDispatchSpan({ tracing }: Pick<DispatchDeps, 'tracing'>, { id, tra
   return tracing.start({ name: 'job dispatch', kind: 'producer', parent: jobTraceparent(id, traceparent) });
 }
 
-/** Returns the kind of a file name's extension: an estimate for sizing and display. */
-export function kindOfName(filename: string | null): Kind | null {
-  const format = formatOfName(filename);
-  return format === null ? null : FORMATS[format].kind;
-}
-
 function specOf(job: Job, secretName: string): MediaJobSpec {
   return {
     jobId: job.id,
@@ -142,9 +136,17 @@ function specOf(job: Job, secretName: string): MediaJobSpec {
     firstAttempt: Math.min(job.attempt, MAX_ATTEMPTS) + 1,
     disruptions: job.disruptions,
     startedAt: job.startedAt?.toISOString() ?? null,
-    waitUntil: new Date(job.createdAt.getTime() + LIMITS.jobWaitSeconds * 1000).toISOString(),
+    waitUntil: new Date(job.createdAt.getTime() + waitSeconds(job) * 1000).toISOString(),
     suspend: !job.inputStored,
   };
+}
+
+/**
+ * Returns the time from a job's creation to the end of its wait for capacity, in seconds. The wait of a fetched input begins
+ * when it is stored, and its end is in PostgreSQL (`failOverdueJobs`); this is its latest time.
+ */
+function waitSeconds({ uploadId }: Job): number {
+  return LIMITS.jobWaitSeconds + (uploadId === null ? LIMITS.jobFetchSeconds : 0);
 }
 
 function ticketOf({ heartbeatKey }: Pick<DispatchDeps, 'heartbeatKey'>, job: Job, dispatch: string): JobTicket {

@@ -6,7 +6,7 @@ import { openDiskFiles } from '#api/files/disk-files.ts';
 import { endJob, recordProgress, setDispatches } from '#api/jobs/job-progress-rows.ts';
 import { makeDescribeInput, makeGrantTransfer } from '#api/recorder/grant-transfer.ts';
 import { serveTransfers } from '#api/recorder/serve-transfers.ts';
-import { completeByRecorder, forwardTransfers } from '#controller/ask-recorder.ts';
+import { completeByRecorder, forwardTransfers } from '#controller/recorder-client.ts';
 import type { Transfer } from '#crds/contract/transfer-urls.ts';
 import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
 import { makeLog } from '#crds/process/log.ts';

@@ -1,9 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Job } from '#api/jobs/job.ts';
 import { selectQueues } from '#api/jobs/job-progress-rows.ts';
-import { kindOfName } from '#api/recorder/dispatch-jobs.ts';
 import type { Queryable } from '#api/store/database.ts';
-import { KINDS, type Kind } from '#crds/catalogue/formats.ts';
+import { kindOfName, KINDS, type Kind } from '#crds/catalogue/formats.ts';
 import type { Clock } from '#crds/process/clock.ts';
 
 export interface JobMetrics {

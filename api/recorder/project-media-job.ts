@@ -3,7 +3,8 @@
  * It always reads both anew, so lost, late and duplicate events do no harm.
  */
 import { finishJob, type FinishDeps } from '#api/jobs/finish-job.ts';
-import { kindOfName, type DispatchDeps } from '#api/recorder/dispatch-jobs.ts';
+import type { DispatchDeps } from '#api/recorder/dispatch-jobs.ts';
+import { kindOfName } from '#crds/catalogue/formats.ts';
 import { isUnfinished, outputKey, type Job } from '#api/jobs/job.ts';
 import type { ReadJob } from '#api/jobs/job-reader.ts';
 import { markUploadDue, recordProgress } from '#api/jobs/job-progress-rows.ts';

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { attemptEndpoint, replyWith, type AttemptEndpoint } from '#crds/contract/attempt-request.ts';
+import { attemptEndpoint, portListener, replyWith, type PortEndpoint } from '#crds/contract/attempt-request.ts';
 import { RUN_INPUT_PATH, runInputRequestSchema, type DescribeInput } from '#crds/contract/run-input.ts';
 import { TRANSFER_PATH, transferRequestSchema, type GrantTransfer } from '#crds/contract/transfer-urls.ts';
 import type { Log } from '#crds/process/log.ts';
@@ -15,7 +15,7 @@ export async function serveTransfers(
   deps: { readonly grant: GrantTransfer; readonly describe: DescribeInput; readonly log: Log },
   { address, key }: { readonly address: ListenAddress; readonly key: Buffer },
 ): Promise<{ readonly port: number | null; close(): Promise<void> }> {
-  const endpoints: ReadonlyMap<string | undefined, AttemptEndpoint> = new Map([
+  const endpoints: ReadonlyMap<string | undefined, PortEndpoint> = new Map([
     [
       TRANSFER_PATH,
       attemptEndpoint({ key, schema: transferRequestSchema }, async (body) => replyWith(await deps.grant(body))),
@@ -25,20 +25,8 @@ export async function serveTransfers(
       attemptEndpoint({ key, schema: runInputRequestSchema }, async (body) => replyWith(await deps.describe(body))),
     ],
   ]);
-  const notFound: AttemptEndpoint = async () => ({ status: 404 });
-  const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
-    const respond = endpoints.get(request.url) ?? notFound;
-    respond(request).then(
-      ({ status, body }) => {
-        response.writeHead(status, body === undefined ? {} : { 'content-type': 'application/json' });
-        response.end(body === undefined ? undefined : JSON.stringify(body));
-      },
-      (error: unknown) => {
-        deps.log.error({ err: error, path: request.url }, 'request of a controller not handled');
-        response.writeHead(503).end();
-      },
-    );
-  });
+  const listener = portListener(endpoints, { log: deps.log, failure: 'request of a controller not handled' });
+  const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, listener);
   await listen(server, address);
   return { port: portOf(server), close: () => closeServer(server) };
 }

@@ -2,7 +2,7 @@
 import type { Dependencies } from '#api/dependencies.ts';
 import { finishJob, type FinishDeps } from '#api/jobs/finish-job.ts';
 import { findJob } from '#api/jobs/job-rows.ts';
-import { handleRows } from '#api/recorder/handle-rows.ts';
+import { processBatches } from '#api/recorder/process-batches.ts';
 import { selectSettledTransfers } from '#api/transfers/transfer-rows.ts';
 
 const BATCH = 100;
@@ -14,7 +14,7 @@ interface SettleDeps extends FinishDeps, Pick<Dependencies, 'log'> {
 
 /** Ends the jobs whose transfers decide about them. A job that cannot be ended is logged and does not delay the others. */
 export async function settleTransfers(deps: SettleDeps): Promise<void> {
-  await handleRows(deps, {
+  await processBatches(deps, {
     batch: BATCH,
     select: (limit) => selectSettledTransfers(deps.database, limit),
     handle: async ({ jobId, direction, error }) => {

@@ -31,8 +31,8 @@ export interface FetchedInput {
 
 /** Timeout without a byte, in milliseconds. */
 const IDLE_MS = 30_000;
-/** Deadline of a fetch, in milliseconds: as long as a job may wait, enough for 5 GB at 3 MB/s. */
-const TOTAL_MS = LIMITS.jobWaitSeconds * 1000;
+/** Deadline of a fetch, in milliseconds: enough for 5 GB at 1.4 MB/s. */
+const TOTAL_MS = LIMITS.fetchSeconds * 1000;
 
 /**
  * Stores the response of `input.url` to a GET request. It must have status 200, a `Content-Length` within the plan's
@@ -55,7 +55,7 @@ export async function fetchInput(
       maxBodyBytes: maxBytes,
       signal,
     });
-    const refusal = refusalOf(response, maxBytes);
+    const refusal = responseRefusal(response, maxBytes);
     if (refusal !== null) return refusal;
     const size = Number(response.header('content-length'));
     const counted = counting(response.body(), (received) => onBytes?.(received, size));
@@ -81,7 +81,7 @@ async function* counting(body: AsyncGenerator<Buffer>, onReceived: (bytes: numbe
   }
 }
 
-function refusalOf(response: SafeResponse, maxBytes: number): TransferFailure | null {
+function responseRefusal(response: SafeResponse, maxBytes: number): TransferFailure | null {
   const { status } = response;
   if (status >= 300 && status < 400) return failed(`the response has status ${status} without a Location`);
   if (status !== 200) return failedWithStatus(status);

@@ -212,6 +212,12 @@ export function formatOfName(filename: string | null): Format | null {
   return FORMAT_NAMES.find((name) => FORMATS[name].input && FORMATS[name].extensions.includes(extension)) ?? null;
 }
 
+/** Returns the kind of a file name's extension, an estimate for sizing and display; null when it has none that is known. */
+export function kindOfName(filename: string | null): Kind | null {
+  const format = formatOfName(filename);
+  return format === null ? null : FORMATS[format].kind;
+}
+
 export function inputFormatsOf(kind: Kind): Format[] {
   return FORMAT_NAMES.filter((name) => FORMATS[name].kind === kind && FORMATS[name].input);
 }

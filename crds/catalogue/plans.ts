@@ -52,6 +52,9 @@ export const LIMITS = {
   directSeconds: 120,
   jobRunSeconds: 4 * 3600,
   jobWaitSeconds: 30 * 60,
+  /** One attempt to fetch `input.url`, and all of them with the waits between and before. */
+  fetchSeconds: 3600,
+  jobFetchSeconds: 4 * 3600,
   jobAttempts: 3,
   /** Evictions, preemptions and drained nodes that do not count as one of these attempts. */
   jobDisruptions: 5,

@@ -1,7 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { z } from 'zod';
 import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
+import type { Log } from '#crds/process/log.ts';
 
 /** Default maximum size of a request's body, in bytes. */
 const BODY_BYTES = 2048;
@@ -11,8 +12,8 @@ export interface PortReply {
   readonly body?: object;
 }
 
-/** Handles the requests of one path. */
-export type AttemptEndpoint = (request: IncomingMessage) => Promise<PortReply>;
+/** Handles the requests of one path. The signal aborts when the sender no longer waits. */
+export type PortEndpoint = (request: IncomingMessage, signal: AbortSignal) => Promise<PortReply>;
 
 interface AttemptBody {
   readonly jobId: string;
@@ -34,7 +35,7 @@ interface AcceptedRequest<Body> {
 export function attemptEndpoint<Body extends AttemptBody>(
   { key, schema, maxBytes = BODY_BYTES }: AcceptedRequest<Body>,
   handle: (body: Body, request: IncomingMessage) => Promise<PortReply>,
-): AttemptEndpoint {
+): PortEndpoint {
   return async (request) => {
     if (request.method !== 'POST') return { status: 405 };
     const body = schema.safeParse(await readJson(request, maxBytes)).data;
@@ -42,6 +43,38 @@ export function attemptEndpoint<Body extends AttemptBody>(
     const { authorization } = request.headers;
     const isAllowed = isToken(authorization, heartbeatToken(key, body.jobId, body.attempt));
     return isAllowed ? handle(body, request) : { status: 401 };
+  };
+}
+
+interface ListenerOptions {
+  readonly log: Pick<Log, 'error'>;
+  /** Log message of a request whose endpoint failed. */
+  readonly failure: string;
+  /** Aborted when the server closes. */
+  readonly closing?: AbortSignal;
+}
+
+/** Returns a listener that sends each request to the endpoint of its path. 404: there is none; 503: it failed. */
+export function portListener(
+  endpoints: ReadonlyMap<string | undefined, PortEndpoint>,
+  { log, failure, closing }: ListenerOptions,
+): RequestListener {
+  const notFound: PortEndpoint = async () => ({ status: 404 });
+  return (request, response) => {
+    const closed = new AbortController();
+    response.once('close', () => closed.abort());
+    const signal = closing === undefined ? closed.signal : AbortSignal.any([closed.signal, closing]);
+    const endpoint = endpoints.get(request.url) ?? notFound;
+    endpoint(request, signal).then(
+      ({ status, body }) => {
+        response.writeHead(status, body === undefined ? {} : { 'content-type': 'application/json' });
+        response.end(body === undefined ? undefined : JSON.stringify(body));
+      },
+      (error: unknown) => {
+        log.error({ err: error, path: request.url }, failure);
+        response.writeHead(503).end();
+      },
+    );
   };
 }
 

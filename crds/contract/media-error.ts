@@ -36,6 +36,11 @@ export class MediaError extends Error {
   }
 }
 
+/** @throws the refusal, if there is one. */
+export function throwIfRefused(refusal: MediaError | null): void {
+  if (refusal !== null) throw refusal;
+}
+
 /** Error of a failed job: docs/reference/errors.md#error-object. */
 export interface JobError {
   readonly type: ErrorType;

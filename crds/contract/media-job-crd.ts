@@ -7,7 +7,7 @@ import {
   type MediaJobSpec,
   type MediaJobStatus,
 } from '#crds/contract/media-job.ts';
-import { API_GROUP, API_VERSION, CRD_NAME } from '#crds/contract/names.ts';
+import { API_GROUP, CRD_VERSION, CRD_NAME } from '#crds/contract/names.ts';
 import { structuralSchema, type StructuralSchema } from '#crds/contract/structural-schema.ts';
 
 interface CelRule {
@@ -78,7 +78,7 @@ export function buildMediaJobCrd() {
       },
       versions: [
         {
-          name: API_VERSION,
+          name: CRD_VERSION,
           served: true,
           storage: true,
           subresources: { status: {} },

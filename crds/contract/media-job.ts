@@ -1,13 +1,15 @@
 /**
  * MediaJob: a short-lived object for a job's row in PostgreSQL, and the only object that API side and controller share.
- * It contains no file name, URL, secret or caller text: those are in the job's Secret (`JobTicket`).
+ * It contains no file name, URL, secret or caller text. File name and tokens are in the job's Secret (`JobTicket`); URLs are
+ * signed on request (`transfer-urls.ts`).
  *
- *   (created) → Pending → Running → Succeeded
- *                  ↑         │ ╲
- *                  └─ lost ──┘  → Failed
+ *   (created) → Pending ──→ Running ──→ Succeeded
+ *                │   ↑         │ │
+ *                │   └─ lost ──┘ │
+ *                └───────────────┴────→ Failed
  *
- * The API side writes `spec` once (later only `suspend` from true to false); the controller alone
- * writes `status`. Final phases never change, `attempt` never decreases.
+ * The API side writes `spec` once. When a fetched input is stored, it also sets `inputSize` and `kind`, and `suspend` to
+ * false. The controller alone writes `status`. Final phases never change, `attempt` never decreases.
  */
 import { z } from 'zod';
 import { isErrorCode, type ErrorCode } from '#crds/contract/error-codes.ts';
@@ -34,7 +36,7 @@ export const mediaJobSpecSchema = z.object({
   startedAt: timestamp
     .nullable()
     .meta({ description: 'First heartbeat under an earlier MediaJob; null when the job never ran.' }),
-  waitUntil: timestamp.meta({ description: 'Time at which a job that has not started fails with timeout.' }),
+  waitUntil: timestamp.meta({ description: 'Latest time at which a job that has not started fails with timeout.' }),
   suspend: z.boolean().meta({ description: 'true while the input is being fetched.' }),
 });
 

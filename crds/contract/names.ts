@@ -2,7 +2,7 @@
 
 export const API_GROUP = 'mediajobs.dev';
 export const CRD_NAME = 'mediajobs.mediajobs.dev';
-export const API_VERSION = 'v1';
+export const CRD_VERSION = 'v1';
 
 export const KIND = 'MediaJob';
 export const PLURAL = 'mediajobs';

@@ -1,8 +1,8 @@
 /**
- * Input and outcome of an attempt. The worker receives a RunSpec as JSON: over a socket pair on one machine, in the
- * response to the request of a standby pod, or in another pod as an environment variable and, for secrets, files of the
- * job's Secret. It writes a RunOutcome as JSON of at most
- * 4,096 bytes to its termination file. An exit without an outcome is a lost attempt.
+ * Messages of an attempt: RunSpec (input), RunOutcome (result), heartbeat, outcome report, poll of a standby. The worker
+ * receives a RunSpec as JSON: over a socket pair on one machine, in the response to the request of a standby pod, or in
+ * another pod as an environment variable and, for secrets, files of the job's Secret. It writes a RunOutcome as JSON of
+ * at most 4,096 bytes to its termination file. An exit without an outcome is a lost attempt.
  */
 import { z } from 'zod';
 import { jobErrorSchema, workerReportSchema, type JobTicket } from '#crds/contract/media-job.ts';
@@ -127,11 +127,3 @@ export function parseRunOutcome(text: string): RunOutcome | null {
     return null;
   }
 }
-
-export {
-  BETWEEN_FILES,
-  RUN_SPEC,
-  RUN_SPEC_FILE,
-  TERMINATION_BYTES,
-  TERMINATION_FILE,
-} from '#crds/contract/run-files.ts';

@@ -25,7 +25,7 @@ import {
   type MediaJobSpec,
   type MediaJobStatus,
 } from '#crds/contract/media-job.ts';
-import { API_GROUP, API_VERSION, KIND, LABELS, PLURAL } from '#crds/contract/names.ts';
+import { API_GROUP, CRD_VERSION, KIND, LABELS, PLURAL } from '#crds/contract/names.ts';
 import type { Log } from '#crds/process/log.ts';
 import type { Installation } from '#crds/media-jobs/installation.ts';
 import { buildTicketSecret, encodedInput, isOwnedBy, ticketOf } from '#crds/media-jobs/ticket-secret.ts';
@@ -43,7 +43,7 @@ export interface KubernetesMediaJobsDeps {
 
 /** Returns the path of the collection of MediaJobs of a namespace. */
 export function mediaJobsPath(namespace: string): string {
-  return `/apis/${API_GROUP}/${API_VERSION}/namespaces/${namespace}/${PLURAL}`;
+  return `/apis/${API_GROUP}/${CRD_VERSION}/namespaces/${namespace}/${PLURAL}`;
 }
 
 /** Client of the MediaJobs of an installation. Those of others in its namespace do not exist for it. */
@@ -187,7 +187,7 @@ export class KubernetesMediaJobs implements MediaJobClient {
   }
 
   #referenceTo({ metadata: { name, uid } }: KubeObject) {
-    return { apiVersion: `${API_GROUP}/${API_VERSION}`, kind: KIND, namespace: this.#namespace, name, uid };
+    return { apiVersion: `${API_GROUP}/${CRD_VERSION}`, kind: KIND, namespace: this.#namespace, name, uid };
   }
 }
 
@@ -197,7 +197,7 @@ function secretsPath(namespace: string): string {
 
 function newObject({ name, labels, annotations, spec }: NewMediaJob): object {
   return {
-    apiVersion: `${API_GROUP}/${API_VERSION}`,
+    apiVersion: `${API_GROUP}/${CRD_VERSION}`,
     kind: KIND,
     metadata: { name, labels, ...(annotations && { annotations }) },
     spec: withoutNulls(mediaJobSpecSchema.parse(spec)),

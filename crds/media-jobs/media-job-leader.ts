@@ -16,7 +16,7 @@ import {
 import { instanceSelector, type Installation } from '#crds/media-jobs/installation.ts';
 import { KubernetesMediaJobs, mediaJobsPath } from '#crds/media-jobs/kubernetes-media-jobs.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
-import { API_GROUP, API_VERSION, CRD_NAME, PLURAL } from '#crds/contract/names.ts';
+import { API_GROUP, CRD_VERSION, CRD_NAME, PLURAL } from '#crds/contract/names.ts';
 import type { SettingName, Settings } from '#crds/process/settings.ts';
 
 /** Settings of a process that leads, for `settings.pick`. */
@@ -67,7 +67,7 @@ export function startMediaJobLeader(
     rate: { perSecond: config.MEDIAJOBS_KUBE_QPS, burst: config.MEDIAJOBS_KUBE_BURST },
     needs: {
       namespace: installation.namespace,
-      customResource: { groupVersion: `${API_GROUP}/${API_VERSION}`, plural: PLURAL, crd: CRD_NAME },
+      customResource: { groupVersion: `${API_GROUP}/${CRD_VERSION}`, plural: PLURAL, crd: CRD_NAME },
       access,
     },
     work: (leadership) => work({ ...leadership, mediaJobs: mediaJobsOf(deps, { name, ...installation }, leadership) }),

@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { jobTicketSchema, type JobTicket } from '#crds/contract/media-job.ts';
-import { API_GROUP, API_VERSION, KIND } from '#crds/contract/names.ts';
+import { API_GROUP, CRD_VERSION, KIND } from '#crds/contract/names.ts';
 
 export const INPUT_KEY = 'input.json';
 export const attemptKey = (attempt: number): string => `attempt-${attempt}.json`;
@@ -22,7 +22,7 @@ export function buildTicketSecret({
   labels: Readonly<Record<string, string>>;
 }): object {
   const owner = {
-    apiVersion: `${API_GROUP}/${API_VERSION}`,
+    apiVersion: `${API_GROUP}/${CRD_VERSION}`,
     kind: KIND,
     name: metadata.name,
     uid: metadata.uid,

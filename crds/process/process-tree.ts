@@ -47,6 +47,17 @@ export function treeCpuSeconds(pid: number): number {
   return childrenOf(pid).reduce((sum, child) => sum + treeCpuSeconds(child), own);
 }
 
+/** How a child process ended, as Node has it; both are null while it runs. */
+interface EndOfChild {
+  readonly exitCode: number | null;
+  readonly signalCode: string | null;
+}
+
+/** Returns whether a child process has not ended. */
+export function isAlive({ exitCode, signalCode }: EndOfChild): boolean {
+  return exitCode === null && signalCode === null;
+}
+
 /** Kills a process with SIGKILL. Does nothing when it has ended or belongs to another user. */
 export function killProcess(pid: number): void {
   try {

@@ -68,6 +68,7 @@ files only.
 | frames of an animated image | ${number(LIMITS.animationFrames)} |
 | processing time of a direct request | ${LIMITS.directSeconds} seconds |
 | time that a job waits for an engine | ${duration(LIMITS.jobWaitSeconds)} |
+| time until the file at \`input.url\` is stored | ${duration(LIMITS.jobFetchSeconds)} |
 | processing time of a job | ${duration(LIMITS.jobRunSeconds)} |
 | attempts of a job whose engine is lost | ${LIMITS.jobAttempts} |
 | evictions of a job's engine that do not count as an attempt | ${LIMITS.jobDisruptions} |

@@ -280,7 +280,7 @@ function doneMessage(at: RunningAttack, changes: ReportChanges = {}): object {
     ...changes,
     result: { savings_percent: savings, ...result },
   };
-  return { type: 'done', report, rssBytes: 1, leftFiles: false };
+  return { type: 'done', report, rssBytes: 1, mustBeReplaced: false };
 }
 
 function kept(size: number): ReportChanges {

@@ -18,7 +18,7 @@ import { makeEngineClient, type AnnouncedBody, type EngineResponse } from '#api/
 import { openDiskFiles } from '#api/files/disk-files.ts';
 import { startFileServer } from '#api/files/file-server.ts';
 import type { FileStore } from '#api/files/file-store.ts';
-import { startHeartbeats, type Heartbeats } from '#controller/heartbeats.ts';
+import { serveWorkerPort, type Heartbeats } from '#controller/worker-port-server.ts';
 import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { MemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
@@ -206,7 +206,7 @@ describe('a worker with the token of its own attempt', () => {
     await mediaJobs.create(buildNewMediaJob());
     const mediaJob = await mediaJobs.get(mediaJobName(OWN));
     if (mediaJob !== null) await mediaJobs.updateStatus(mediaJob, buildStatus({ attempt: 1 }));
-    heartbeats = await startHeartbeats(
+    heartbeats = await serveWorkerPort(
       { clock, log: makeLog('test', 'silent'), mediaJobs, grantTransfer: async () => null },
       { address: LOOPBACK, key: KEY },
     );
@@ -255,7 +255,7 @@ describe('a controller that is not the leader', () => {
     });
     await listen(leader, LOOPBACK);
     const clock = { now: () => new Date() };
-    const heartbeats = await startHeartbeats(
+    const heartbeats = await serveWorkerPort(
       {
         clock,
         log: makeLog('test', 'silent'),

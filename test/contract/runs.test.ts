@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connectRuns } from '#controller/connect-runs.ts';
-import { completeRequest, makeLocalRuns, type LocalRunsOptions } from '#controller/local-runs.ts';
+import { completeRequest, makeLocalRuns } from '#controller/local-runs.ts';
+import type { WorkerProcessesOptions } from '#controller/worker-processes.ts';
 import { serveLocalRuns } from '#controller/serve-local-runs.ts';
 import { systemClock } from '#crds/process/clock.ts';
 import { makeLog } from '#crds/process/log.ts';
@@ -11,7 +12,7 @@ import { describeRuns, type TestedRuns } from '#test/contract/runs.ts';
 
 const deps = { clock: systemClock, log: makeLog('test', 'silent') };
 
-async function freshOptions(): Promise<{ folder: string; options: LocalRunsOptions }> {
+async function freshOptions(): Promise<{ folder: string; options: WorkerProcessesOptions }> {
   const folder = await mkdtemp(join(tmpdir(), 'mediajobs-runs-'));
   const options = {
     script: fileURLToPath(import.meta.resolve('#test/support/scripted-worker.ts')),

@@ -12,12 +12,13 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { openS3Files, type S3Files } from '#api/files/s3-files.ts';
 import { grantFromStore } from '#api/recorder/grant-transfer.ts';
-import { startHeartbeats } from '#controller/heartbeats.ts';
+import { serveWorkerPort } from '#controller/worker-port-server.ts';
 import { resolveOptions } from '#crds/catalogue/options/options.ts';
 import { fileLimits } from '#crds/catalogue/plans.ts';
 import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
-import { RUN_SPEC_FILE, runOutcomeSchema, TERMINATION_FILE, type RunSpec } from '#crds/contract/run-spec.ts';
+import { RUN_SPEC_FILE, TERMINATION_FILE } from '#crds/contract/run-files.ts';
+import { runOutcomeSchema, type RunSpec } from '#crds/contract/run-spec.ts';
 import { MemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { startObjectStore, type ObjectStore, type StoreKey } from '#test/e2e/object-store.ts';
@@ -81,7 +82,7 @@ it('an attempt whose credentials end while it works stores its output with new o
   const mediaJob = await mediaJobs.get(mediaJobName(jobId));
   if (mediaJob !== null) await mediaJobs.updateStatus(mediaJob, buildStatus({ attempt: 1 }));
   const keys = { input: 'uploads/a', output: 'outputs/a' };
-  const port = await startHeartbeats(
+  const port = await serveWorkerPort(
     {
       clock,
       log: makeLog('test', 'error'),

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { FILE_SETTINGS } from '#api/files/file-settings.ts';
 import { openFiles } from '#api/files/open-files.ts';
-import { JOB_LINK_SECONDS, outputKey } from '#api/jobs/job.ts';
+import { LAST_WRITE_SECONDS, outputKey } from '#api/jobs/job.ts';
 import { systemClock } from '#crds/process/clock.ts';
 import { loadConfig } from '#crds/process/config.ts';
 import type { FaultPoint } from '#crds/process/fault-point.ts';
@@ -297,7 +297,7 @@ async function outputUrlOf(world: World, id: string): Promise<string> {
     loadConfig(settings.pick(FILE_SETTINGS), Object.fromEntries(texts)),
   );
   const [row] = await world.query('select dispatch from jobs where id = $1', [id]);
-  const url = await files.signedPut(outputKey({ id }, String(row?.['dispatch']), 1), JOB_LINK_SECONDS);
+  const url = await files.signedPut(outputKey({ id }, String(row?.['dispatch']), 1), LAST_WRITE_SECONDS);
   close();
   return url;
 }

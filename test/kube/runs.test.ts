@@ -3,7 +3,7 @@ import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { startReflector, type Reflector, type ReflectorOptions } from '#crds/kube/reflector.ts';
 import { systemTime } from '#crds/kube/time.ts';
 import { mediaJobsPath } from '#crds/media-jobs/kubernetes-media-jobs.ts';
-import { API_GROUP, API_VERSION, jobIdOfName, KIND } from '#crds/contract/names.ts';
+import { API_GROUP, CRD_VERSION, jobIdOfName, KIND } from '#crds/contract/names.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { buildTicketSecret } from '#crds/media-jobs/ticket-secret.ts';
 import { withoutNulls } from '#crds/contract/wire-form.ts';
@@ -27,7 +27,7 @@ describeRuns('Kubernetes Jobs', async () => {
   const adopted = new Map<string, Promise<KubeObject>>();
   const makeMediaJob = (name: string): Promise<KubeObject> =>
     client.create(mediaJobsPath(namespace), {
-      apiVersion: `${API_GROUP}/${API_VERSION}`,
+      apiVersion: `${API_GROUP}/${CRD_VERSION}`,
       kind: KIND,
       metadata: { name },
       spec: withoutNulls(buildSpec({ jobId: jobIdOfName(name) })),

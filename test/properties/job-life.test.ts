@@ -73,9 +73,11 @@ function after(model: Model, taken: JobAction): Model {
       const percent = Math.max(model.percent, taken.percent);
       return { ...model, attempt: taken.attempt, percent, status: taken.heard ? 'processing' : model.status };
     }
-    case 'upload':
+    case 'upload': {
       if (model.isUploading || !isCurrent(model, taken)) return model;
-      return { ...model, status: 'processing', attempt: taken.attempt, percent: 95, isUploading: true };
+      const percent = Math.max(model.percent, 95);
+      return { ...model, status: 'processing', attempt: taken.attempt, percent, isUploading: true };
+    }
     case 'succeed':
       return isCurrent(model, taken) ? { ...model, status: 'succeeded', attempt: taken.attempt, percent: 100 } : model;
     case 'fail':

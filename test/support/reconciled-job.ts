@@ -6,7 +6,7 @@ import { mediaJobName } from '#crds/contract/names.ts';
 import { makeLog } from '#crds/process/log.ts';
 import type { Tracing } from '#crds/process/tracing.ts';
 import { NEVER_SUSPENDED } from '#controller/collective-silence.ts';
-import type { Heartbeat } from '#controller/heartbeats.ts';
+import type { Heartbeat } from '#controller/heartbeat-records.ts';
 import { makeControllerMetrics } from '#controller/metrics.ts';
 import { reconcile, type ReconcileDeps } from '#controller/reconcile.ts';
 import type { LostCause } from '#controller/runs.ts';

@@ -13,8 +13,11 @@ import {
   STANDBY_TOKEN_FILE,
   STANDBY_URL,
   TERMINATION_NAME,
+  RUN_SPEC,
+  RUN_SPEC_FILE,
+  TERMINATION_FILE,
 } from '#crds/contract/run-files.ts';
-import { RUN_SPEC, RUN_SPEC_FILE, TERMINATION_FILE, type RunOutcome, type RunSpec } from '#crds/contract/run-spec.ts';
+import type { RunOutcome, RunSpec } from '#crds/contract/run-spec.ts';
 import { readJsonLines, writeJsonLine } from '#crds/process/message-lines.ts';
 import { awaitRun } from '#worker-image/transfer/await-run.ts';
 import { reportOutcome } from '#worker-image/transfer/report-outcome.ts';

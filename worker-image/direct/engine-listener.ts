@@ -20,17 +20,17 @@ interface EngineListener {
 }
 
 /** Timeouts in milliseconds: for the headers of a request, none for its body. */
-const LIMITS = { requestTimeout: 0, headersTimeout: 10_000, connectionsCheckingInterval: 5000 } as const;
+const TIMEOUTS = { requestTimeout: 0, headersTimeout: 10_000, connectionsCheckingInterval: 5000 } as const;
 
 /** Returns the server and its address. @throws ConfigError for a port without a key: anyone could send files to it. */
 export function engineListener(config: Pick<Settings, keyof typeof ENGINE_LISTENER_SETTINGS>): EngineListener {
   const { MEDIAJOBS_ENGINE_SOCKET: socket, MEDIAJOBS_ENGINE_KEYS: keys } = config;
-  if (socket !== undefined) return { server: createServer(LIMITS), address: { socket } };
+  if (socket !== undefined) return { server: createServer(TIMEOUTS), address: { socket } };
   if (keys.length === 0) {
     throw new ConfigError([
       'MEDIAJOBS_ENGINE_KEYS: is required where the engine listens on a port: give the key that the API has, or MEDIAJOBS_ENGINE_SOCKET.',
     ]);
   }
   const address = { host: config.MEDIAJOBS_ENGINE_HOST, port: config.MEDIAJOBS_ENGINE_PORT };
-  return { server: createTlsServer({ ...LIMITS, ...installationServer(keys) }), address };
+  return { server: createTlsServer({ ...TIMEOUTS, ...installationServer(keys) }), address };
 }

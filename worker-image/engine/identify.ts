@@ -13,7 +13,7 @@ import { formatOfOle2 } from '#worker-image/engine/identify/ole2.ts';
 import { formatOfRiff } from '#worker-image/engine/identify/riff.ts';
 import { refuseLaterSignature, refuseSignature } from '#worker-image/engine/identify/signatures.ts';
 import type { SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
-import { formatOfText } from '#worker-image/engine/identify/text.ts';
+import { formatOfText, hasTextName } from '#worker-image/engine/identify/text.ts';
 import { formatOfTiff } from '#worker-image/engine/identify/tiff.ts';
 import { unidentified } from '#worker-image/engine/identify/unsupported.ts';
 import { formatOfZip } from '#worker-image/engine/identify/zip.ts';
@@ -24,6 +24,7 @@ type FormatRule = (file: SniffedFile) => Format | null | Promise<Format | null>;
 const RULES: readonly FormatRule[] = [
   ({ head }) => formatOfSignature(head),
   ({ head }) => refuseSignature(head),
+  textByName,
   ({ head }) => formatOfRiff(head),
   ({ head }) => formatOfEbml(head),
   ({ head }) => formatOfOgg(head),
@@ -65,6 +66,11 @@ async function firstFormat(file: SniffedFile): Promise<Format> {
     if (format !== null) return format;
   }
   throw unidentified();
+}
+
+/** Recognizes named text before the types whose marks are printable characters, such as `RIFF`, which a text may contain. */
+async function textByName(file: SniffedFile): Promise<Format | null> {
+  return hasTextName(file.filename) && !file.head.includes(0) ? formatOfText(file) : null;
 }
 
 /** Accepts a PDF whose header is anywhere in the first 1,024 bytes, as PDF readers do. */

@@ -6,7 +6,7 @@ import { linkSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { extensionOf, type Kind } from '#crds/catalogue/formats.ts';
 import type { FileLimits } from '#crds/catalogue/plans.ts';
-import { MediaError } from '#crds/contract/media-error.ts';
+import { MediaError, throwIfRefused } from '#crds/contract/media-error.ts';
 import type { WorkerReport } from '#crds/contract/media-job.ts';
 import type { WorkOrder } from '#crds/contract/work-order.ts';
 import { refusalOf, type Lane } from '#crds/contract/work-rules.ts';
@@ -85,10 +85,8 @@ export async function processFile(deps: PipelineDeps, task: FileTask): Promise<P
   const hashing = new AbortController();
   try {
     const work = await openWork(task);
-    const refusal = refusalOf(task, { by: 'content', format: work.input.format }, task.lane);
-    if (refusal !== null) throw refusal;
-    const refusalWithoutHevc = deps.withoutHevc === true ? heicRefusal(task, work.input.format) : null;
-    if (refusalWithoutHevc !== null) throw refusalWithoutHevc;
+    throwIfRefused(refusalOf(task, { by: 'content', format: work.input.format }, task.lane));
+    if (deps.withoutHevc === true) throwIfRefused(heicRefusal(task, work.input.format));
     const hashedInput = sha256(work.input.path, hashing.signal);
     // Awaited at the end: a refused file does not wait for it.
     hashedInput.catch(() => undefined);
@@ -159,7 +157,7 @@ interface LimitCheck {
   readonly remedy: string;
 }
 
-const LIMITS: readonly LimitCheck[] = [
+const LIMIT_CHECKS: readonly LimitCheck[] = [
   {
     what: 'pixels (width times height)',
     value: ({ width, height }) => (width === undefined || height === undefined ? undefined : width * height),
@@ -186,7 +184,7 @@ const LIMITS: readonly LimitCheck[] = [
  * @throws MediaError limit_exceeded with value and limit.
  */
 export function refuseOverLimits(input: Work['input'], facts: Facts, limits: FileLimits): void {
-  for (const { what, value, limit, remedy } of LIMITS) {
+  for (const { what, value, limit, remedy } of LIMIT_CHECKS) {
     const measured = value(facts);
     if (measured === undefined || measured <= limit(limits)) continue;
     throw new MediaError(

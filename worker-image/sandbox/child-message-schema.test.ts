@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parseFromChild } from '#worker-image/sandbox/child-message-schema.ts';
-import { TEXT_CHARACTERS } from '#worker-image/sandbox/child-messages.ts';
+import { TEXT_CHARACTERS } from '#worker-image/sandbox/engine-protocol.ts';
 import { buildReport } from '#test/support/build-media-job.ts';
 
-const done = { type: 'done', report: buildReport(), rssBytes: 1, leftFiles: false };
+const done = { type: 'done', report: buildReport(), rssBytes: 1, mustBeReplaced: false };
 const refused = { type: 'refused', code: 'processing_failed', message: 'No.', param: null, cause: null, rssBytes: 1 };
 const { message, param, cause } = TEXT_CHARACTERS;
 

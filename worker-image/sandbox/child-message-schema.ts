@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { PLAIN_TEXT } from '#crds/process/plain-text.ts';
 import { untrustedReportSchema } from '#crds/contract/untrusted-report.ts';
-import { TEXT_CHARACTERS, type FromChild } from '#worker-image/sandbox/child-messages.ts';
+import { TEXT_CHARACTERS, type FromChild } from '#worker-image/sandbox/engine-protocol.ts';
 import { ENGINE_ERROR_CODES } from '#worker-image/sandbox/engine-error-codes.ts';
 
 const line = (maxCharacters: number): z.ZodString => z.string().max(maxCharacters).regex(PLAIN_TEXT);
@@ -14,7 +14,7 @@ const rssBytes = z.int().min(0);
 const fromChildSchema: z.ZodType<FromChild> = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('progress'), percent: z.int().min(1).max(100) }),
   z.strictObject({ type: z.literal('budget'), cpuSeconds: z.int().min(0).max(MAX_CPU_SECONDS) }),
-  z.strictObject({ type: z.literal('done'), report: untrustedReportSchema, rssBytes, leftFiles: z.boolean() }),
+  z.strictObject({ type: z.literal('done'), report: untrustedReportSchema, rssBytes, mustBeReplaced: z.boolean() }),
   z.strictObject({
     type: z.literal('refused'),
     code: z.enum(ENGINE_ERROR_CODES),

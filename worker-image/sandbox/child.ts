@@ -12,7 +12,7 @@ import { MediaError } from '#crds/contract/media-error.ts';
 import { killGroup } from '#crds/process/process-tree.ts';
 import { plainText } from '#crds/process/plain-text.ts';
 import { messageLine, readMessageLines } from '#crds/process/message-lines.ts';
-import type { FromChild, ToChild } from '#worker-image/sandbox/child-messages.ts';
+import type { FromChild, ToChild } from '#worker-image/sandbox/engine-protocol.ts';
 import {
   CHANNEL,
   MESSAGE_BYTES,
@@ -20,7 +20,7 @@ import {
   OWN_MEMORY,
   TEXT_CHARACTERS,
   WARM,
-} from '#worker-image/sandbox/child-messages.ts';
+} from '#worker-image/sandbox/engine-protocol.ts';
 import { cpuBudgetSeconds } from '#worker-image/sandbox/cpu-budget.ts';
 import { isEngineErrorCode } from '#worker-image/sandbox/engine-error-codes.ts';
 import type { PreparedTool } from '#worker-image/engine/handler.ts';
@@ -137,8 +137,8 @@ async function work({ task, versions }: Extract<ToChild, { type: 'process' }>): 
   const outcome = await processFile(deps, task)
     .then(({ path, report }): FromChild => {
       if (!report.result.kept_original) renameSync(path, join(task.directory, OUTPUT_NAME));
-      const leftFiles = namesInMemory() !== namesAtStart || prepared?.hasFailed() === true;
-      return { type: 'done', report, rssBytes: process.memoryUsage.rss(), leftFiles };
+      const mustBeReplaced = namesInMemory() !== namesAtStart || prepared?.hasFailed() === true;
+      return { type: 'done', report, rssBytes: process.memoryUsage.rss(), mustBeReplaced };
     })
     .catch(refusal);
   await endUsed();
@@ -146,7 +146,7 @@ async function work({ task, versions }: Extract<ToChild, { type: 'process' }>): 
   send(outcome);
 }
 
-/** Returns the names in `/tmp` and `/dev/shm` where they are private to this process. */
+/** Returns the names in `/tmp` and `/dev/shm` as JSON; empty when these folders are shared with other processes. */
 function namesInMemory(): string {
   return process.argv.includes(OWN_MEMORY) ? JSON.stringify(MEMORY_FOLDERS.map((path) => readdirSync(path))) : '';
 }

@@ -32,7 +32,7 @@ describe('EngineProcess', () => {
     }
     expect(engine.rssBytes()).toBeGreaterThan(10_000_000);
     expect(engine.end()).toBeNull();
-    expect({ left: engine.leftFiles(), breached: engine.isBreached() }).toEqual({ left: false, breached: false });
+    expect({ left: engine.mustBeReplaced(), breached: engine.isBreached() }).toEqual({ left: false, breached: false });
     await engine.kill();
   });
 

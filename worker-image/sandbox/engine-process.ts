@@ -4,7 +4,7 @@
  *   starting → idle ⇄ running → ended
  *
  * A file that makes the process crash is refused. After an abort the process has one second to end its tools; then it
- * is killed with everything that it started. Its messages are not trusted: a violation of `engine-messages.ts` ends it.
+ * is killed with everything that it started. Its messages are not trusted: a violation of `engine-channel.ts` ends it.
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,11 +12,11 @@ import type { Socket } from 'node:net';
 import type { Kind } from '#crds/catalogue/formats.ts';
 import type { WorkerReport } from '#crds/contract/media-job.ts';
 import type { Log } from '#crds/process/log.ts';
-import { killDescendants, killGroup } from '#crds/process/process-tree.ts';
+import { isAlive, killDescendants, killGroup } from '#crds/process/process-tree.ts';
 import { boundedText } from '#worker-image/engine/bounded-text.ts';
-import { CHANNEL } from '#worker-image/sandbox/child-messages.ts';
+import { CHANNEL } from '#worker-image/sandbox/engine-protocol.ts';
 import { withCpuWatch } from '#worker-image/sandbox/cpu-watch.ts';
-import { crash, EngineMessages, type WorkListener } from '#worker-image/sandbox/engine-messages.ts';
+import { crash, EngineChannel, type WorkListener } from '#worker-image/sandbox/engine-channel.ts';
 import type { FileTask } from '#worker-image/engine/process-file.ts';
 import { spawnEngine, type EngineProcessOptions } from '#worker-image/sandbox/spawn-engine.ts';
 import { MissingTool } from '#worker-image/tools/find-tool.ts';
@@ -49,7 +49,7 @@ export class EngineProcess {
   readonly #options: EngineProcessOptions;
   readonly #child: ChildProcess;
   readonly #channel: Socket;
-  readonly #messages: EngineMessages;
+  readonly #messages: EngineChannel;
   readonly #stderr: () => string;
   #killing: Promise<void> | null = null;
   #files = 0;
@@ -66,7 +66,7 @@ export class EngineProcess {
     this.pid = pid;
     this.#channel = this.#child.stdio[CHANNEL] as Socket;
     this.#stderr = boundedText(this.#child.stderr);
-    this.#messages = new EngineMessages({ ...deps, pid, onBreach: () => void this.kill() }, this.#channel);
+    this.#messages = new EngineChannel({ ...deps, pid, onBreach: () => void this.kill() }, this.#channel);
     this.ended = this.#end();
     breachWhenSilent(this.#child, this.#channel, this.#messages);
   }
@@ -81,9 +81,9 @@ export class EngineProcess {
     return this.#messages.rssBytes();
   }
 
-  /** Returns whether its tools left files in `/tmp` or `/dev/shm`, where tools of the next file would find them. */
-  leftFiles(): boolean {
-    return this.#messages.leftFiles();
+  /** Returns whether it must not open another file: tools left files that the next one would find, or a tool has failed. */
+  mustBeReplaced(): boolean {
+    return this.#messages.mustBeReplaced();
   }
 
   /** Returns why the process has ended; null while it runs. */
@@ -176,7 +176,7 @@ async function endOf(
 }
 
 /** Ends a process that closes its channel without exiting: it would never answer. */
-function breachWhenSilent(child: ChildProcess, channel: Socket, messages: EngineMessages): void {
+function breachWhenSilent(child: ChildProcess, channel: Socket, messages: EngineChannel): void {
   const wait = (): void => {
     if (!isAlive(child)) return;
     const timer = setTimeout(() => messages.breach('the end of its messages'), DRAIN_MS);
@@ -184,8 +184,4 @@ function breachWhenSilent(child: ChildProcess, channel: Socket, messages: Engine
   };
   channel.once('end', wait);
   channel.once('error', wait);
-}
-
-function isAlive({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode === null && signalCode === null;
 }

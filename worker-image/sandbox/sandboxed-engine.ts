@@ -12,8 +12,8 @@ import type { Kind } from '#crds/catalogue/formats.ts';
 import { findContradiction } from '#crds/contract/find-contradiction.ts';
 import type { WorkerReport } from '#crds/contract/media-job.ts';
 import { ForeignFile, nameFile, openNamed, type Descriptor, type OpenFile } from '#crds/process/checked-file.ts';
-import { OUTPUT_NAME } from '#worker-image/sandbox/child-messages.ts';
-import { EngineKilled, refusedFile } from '#worker-image/sandbox/engine-messages.ts';
+import { OUTPUT_NAME } from '#worker-image/sandbox/engine-protocol.ts';
+import { EngineKilled, refusedFile } from '#worker-image/sandbox/engine-channel.ts';
 import { EngineProcess, type ChildInput, type EngineProcessDeps } from '#worker-image/sandbox/engine-process.ts';
 import type { EngineProcessOptions } from '#worker-image/sandbox/spawn-engine.ts';
 import { isEmptyDirectory, openDirectory, pathIn, removeContents, removeTree } from '#crds/process/private-files.ts';
@@ -185,7 +185,7 @@ export class SandboxedEngine {
   async #clear(directory: Descriptor): Promise<void> {
     const isCleared = await removeContents(directory, MAX_LEFT_FILES);
     this.#removeTaskDirectory();
-    if (isCleared && !this.#process.leftFiles() && isEmptyDirectory(this.#root)) return;
+    if (isCleared && !this.#process.mustBeReplaced() && isEmptyDirectory(this.#root)) return;
     await this.#process.kill();
     await removeContents(directory);
   }

@@ -4,7 +4,7 @@ import { closeSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
 import { bundledScript } from '#crds/process/bundled-script.ts';
-import { OWN_MEMORY } from '#worker-image/sandbox/child-messages.ts';
+import { OWN_MEMORY } from '#worker-image/sandbox/engine-protocol.ts';
 import { toolPath } from '#worker-image/tools/find-tool.ts';
 import type { Isolation } from '#worker-image/tools/isolation.ts';
 import { withInherited } from '#worker-image/tools/run-command.ts';

@@ -2,7 +2,8 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runOutcomeSchema, TERMINATION_BYTES, type RunOutcome } from '#crds/contract/run-spec.ts';
+import { TERMINATION_BYTES } from '#crds/contract/run-files.ts';
+import { runOutcomeSchema, type RunOutcome } from '#crds/contract/run-spec.ts';
 import { outcomeText, writeOutcome } from '#worker-image/transfer/write-outcome.ts';
 
 let directory: string;

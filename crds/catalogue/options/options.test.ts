@@ -171,6 +171,12 @@ describe('resolveOptions', () => {
     });
   });
 
+  it('keeps the box of the weakest source when the strongest one switches resize on again', () => {
+    const box = parseJsonOptions({ image: { resize: { width: 300 } } });
+    const merged = mergeOptions(box, parseJsonOptions({ image: { resize: false } }), query({ 'image.resize': 'true' }));
+    expect(resolveOptions(merged).image.resize).toMatchObject({ width: 300 });
+  });
+
   it('treats a target of digits as a word', () => {
     expect(refusalOf(() => resolveOptions(query({ to: '123' })))).toEqual({
       code: 'unsupported_target',
@@ -191,6 +197,7 @@ describe('resolveOptions', () => {
     [{ audio: { format: 'mp3', sample_rate_hz: 96_000 } }, 'invalid_options', 'audio.sample_rate_hz'],
     [{ audio: { format: 'aac', sample_rate_hz: 192_000 } }, 'invalid_options', 'audio.sample_rate_hz'],
     [{ convert: { to: 'docm2' } }, 'unsupported_target', 'convert.to'],
+    [{ convert: { to: 'opendocumentspreadsheet' } }, 'unsupported_target', 'convert.to'],
   ])('refuses %j', (options, code, param) => {
     expect(refusalOf(() => resolveOptions(parseJsonOptions(options)))).toEqual({ code, param });
   });

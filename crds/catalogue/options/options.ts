@@ -95,13 +95,15 @@ export function parseQueryOptions(query: ReadonlyMap<string, string>, short: rea
 }
 
 /**
- * Merges sources per dotted path, weakest first. A stronger `image.resize` of false without a box also drops the box of
- * a weaker source.
+ * Merges sources per dotted path, weakest first. When the strongest source of `image.resize` sets it to false and has no
+ * box, the boxes of weaker sources are dropped.
  */
 export function mergeOptions(...weakestFirst: readonly FlatOptions[]): FlatOptions {
   const merged = new Map<string, string | number | boolean>();
+  const decides = weakestFirst.findLast((source) => source.has('image.resize'));
   for (const source of weakestFirst) {
-    const endsResize = source.get('image.resize') === false && !RESIZE_PATHS.some((path) => source.has(path));
+    const endsResize =
+      source === decides && source.get('image.resize') === false && !RESIZE_PATHS.some((path) => source.has(path));
     if (endsResize) for (const path of RESIZE_PATHS) merged.delete(path);
     for (const [path, value] of source) merged.set(path, value);
   }

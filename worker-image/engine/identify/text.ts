@@ -41,7 +41,7 @@ const REFUSED_ROOTS: ReadonlyMap<string, string> = new Map([
  */
 export async function formatOfText(file: SniffedFile): Promise<Format | null> {
   if (await endsWithZeros(file)) return null;
-  const named = TEXT_FORMATS.find((format) => format === formatOfName(file.filename)) ?? null;
+  const named = textFormatOfName(file.filename);
   const text = decode(file, named);
   if (text === null) {
     if (named !== null) refuseUnknownEncoding(file.head, named);
@@ -52,6 +52,15 @@ export async function formatOfText(file: SniffedFile): Promise<Format | null> {
   if (flat !== null) return flat;
   if (named !== null) return named;
   throw new MediaError('unsupported_input', `${reasonOf(file.filename)} Give a name that ends in ${extensions()}.`);
+}
+
+/** Returns whether the extension of the name is that of a text format. */
+export function hasTextName(filename: string | null): boolean {
+  return textFormatOfName(filename) !== null;
+}
+
+function textFormatOfName(filename: string | null): Format | null {
+  return TEXT_FORMATS.find((format) => format === formatOfName(filename)) ?? null;
 }
 
 function reasonOf(filename: string | null): string {

@@ -17,9 +17,15 @@ export type FromChild =
   | { readonly type: 'budget'; readonly cpuSeconds: number }
   /**
    * The output is the file `OUTPUT_NAME` in the task's directory, or the input where the report says that the original
-   * is kept. `leftFiles`: there are new files outside of the task's directory.
+   * is kept. `mustBeReplaced`: the process must not open another file, because there are new files outside of the task's
+   * directory or its prepared tool ended by itself.
    */
-  | { readonly type: 'done'; readonly report: WorkerReport; readonly rssBytes: number; readonly leftFiles: boolean }
+  | {
+      readonly type: 'done';
+      readonly report: WorkerReport;
+      readonly rssBytes: number;
+      readonly mustBeReplaced: boolean;
+    }
   | {
       readonly type: 'refused';
       readonly code: EngineErrorCode;

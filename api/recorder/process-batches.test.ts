@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { handleRows } from '#api/recorder/handle-rows.ts';
+import { processBatches } from '#api/recorder/process-batches.ts';
 import { makeDatabase, type Database } from '#api/store/database.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { testDatabase } from '#test/support/database.ts';
@@ -11,7 +11,7 @@ const log = makeLog('test', 'silent');
 async function handled(names: readonly string[], using: Database = database): Promise<string[]> {
   const calls: string[] = [];
   const left = [...names];
-  await handleRows(
+  await processBatches(
     { database: using, log },
     {
       batch: 2,
@@ -27,7 +27,7 @@ async function handled(names: readonly string[], using: Database = database): Pr
   return calls;
 }
 
-describe('handleRows', () => {
+describe('processBatches', () => {
   it.each([
     [[]],
     [['a']],

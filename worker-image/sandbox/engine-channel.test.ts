@@ -3,13 +3,13 @@ import { duplexPair, type Duplex } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MediaError } from '#crds/contract/media-error.ts';
 import type { WorkerReport } from '#crds/contract/media-job.ts';
-import { MESSAGE_BYTES } from '#worker-image/sandbox/child-messages.ts';
-import { crash, EngineKilled, EngineMessages } from '#worker-image/sandbox/engine-messages.ts';
+import { MESSAGE_BYTES } from '#worker-image/sandbox/engine-protocol.ts';
+import { crash, EngineKilled, EngineChannel } from '#worker-image/sandbox/engine-channel.ts';
 import { buildReport } from '#test/support/build-media-job.ts';
 
 let owner: Duplex;
 let child: Duplex;
-let messages: EngineMessages;
+let messages: EngineChannel;
 let breaches: number;
 let percents: number[];
 let budgets: number[];
@@ -18,7 +18,7 @@ beforeEach(() => {
   [owner, child] = duplexPair();
   [breaches, percents, budgets] = [0, [], []];
   const deps = { log: { warn: () => undefined }, pid: 1, onBreach: () => (breaches += 1) };
-  messages = new EngineMessages(deps, owner as Socket);
+  messages = new EngineChannel(deps, owner as Socket);
 });
 
 /** Starts to wait for the outcome of a file. */
@@ -33,7 +33,7 @@ function send(...lines: readonly unknown[]): void {
   for (const line of lines) child.write(`${typeof line === 'string' ? line : JSON.stringify(line)}\n`);
 }
 
-const done = { type: 'done', report: buildReport(), rssBytes: 5, leftFiles: false };
+const done = { type: 'done', report: buildReport(), rssBytes: 5, mustBeReplaced: false };
 const refused = {
   type: 'refused',
   code: 'invalid_options',
@@ -65,12 +65,12 @@ describe('messages of an engine process', () => {
   });
 
   it('report left files until the process ends', async () => {
-    for (const leftFiles of [true, false]) {
+    for (const mustBeReplaced of [true, false]) {
       const report = outcome();
-      send({ ...done, leftFiles });
+      send({ ...done, mustBeReplaced });
       await report;
     }
-    expect(messages.leftFiles()).toBe(true);
+    expect(messages.mustBeReplaced()).toBe(true);
   });
 
   it('refuse a file with code, param and cause', async () => {

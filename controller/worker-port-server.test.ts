@@ -7,7 +7,7 @@ import { LABELS, mediaJobName } from '#crds/contract/names.ts';
 import { OUTCOME_PATH, portAddress, STANDBY_PATH } from '#crds/contract/worker-port.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { CLUSTER_TIMING } from '#controller/timing.ts';
-import { startHeartbeats, type Heartbeats } from '#controller/heartbeats.ts';
+import { serveWorkerPort, type Heartbeats } from '#controller/worker-port-server.ts';
 import { buildNewMediaJob, buildStatus, jobIdOf } from '#test/support/build-media-job.ts';
 
 const JOB = jobIdOf(1);
@@ -21,7 +21,7 @@ const NOT_CURRENT = [
   ['the job has ended', { attempt: 1, phase: 'Failed' }],
 ] as const;
 
-describe('startHeartbeats', () => {
+describe('serveWorkerPort', () => {
   let now: Date;
   const clock = { now: () => now };
   let mediaJobs: MemoryMediaJobs;
@@ -33,7 +33,7 @@ describe('startHeartbeats', () => {
     grant = () => null;
     mediaJobs = new MemoryMediaJobs({ clock, newUid: () => 'uid-1' });
     await mediaJobs.create({ ...buildNewMediaJob(), labels: { [LABELS.dispatch]: 'nonce' } });
-    heartbeats = await startHeartbeats(
+    heartbeats = await serveWorkerPort(
       { clock, log: makeLog('test', 'silent'), mediaJobs, grantTransfer: async (request) => grant(request) },
       { address: { host: '127.0.0.1', port: 0 }, key: KEY },
     );

@@ -15,7 +15,7 @@ export interface Recorder {
   readonly key: Buffer;
 }
 
-/** Returns a function that requests transfers from a recorder. It throws when the recorder does not answer. */
+/** Returns a function that requests transfers from a recorder. @throws when the recorder does not respond. */
 export function forwardTransfers(recorder: Recorder): GrantTransfer {
   return async (transfer) => {
     const granted = await post(recorder, TRANSFER_PATH, transfer);
@@ -24,8 +24,8 @@ export function forwardTransfers(recorder: Recorder): GrantTransfer {
 }
 
 /**
- * Returns a function that completes the spec of an attempt by its secret part; by null when the attempt is not current.
- * It throws when the recorder does not answer.
+ * Returns a function that fetches the secret part of an attempt's spec (file name and ETag) and returns the complete spec;
+ * null when the attempt is not current. @throws when the recorder does not respond.
  */
 export function completeByRecorder(recorder: Recorder): (request: RunRequest) => Promise<RunSpec | null> {
   return async ({ spec, attempt, dispatch }) => {

@@ -1,11 +1,12 @@
 /**
- * HTTP server for heartbeats of workers: POST `HeartbeatBody` with the token of the attempt. Times and percentages are
- * kept in memory, per job, for the newest attempt that reported.
+ * HTTP server of the workers' port (paths: `crds/contract/worker-port.ts`). Its main request is a heartbeat: POST
+ * `HeartbeatBody` with the token of the attempt. Times and percentages are kept in memory, per job, for the newest attempt
+ * that reported.
  *
  *   204 recorded · 401 wrong token · 410 the attempt is not current: the worker stops
  *
  * At `/transfer` the same token obtains signed URLs (`crds/contract/transfer-urls.ts`), from any controller. At `/outcome`
- * a worker reports its outcome before its pod has ended. At `/standby` a standby asks for its run (`standbys.ts`).
+ * a worker reports its outcome before its pod has ended. At `/standby` a standby requests its run (`standbys.ts`).
  *
  * A token allows the heartbeats and transfers of its attempt only. Callbacks are rate-limited per job, so a worker that sends too
  * many heartbeats does not load the controller.
@@ -13,7 +14,14 @@
  * Of several controllers, the leader handles all but transfers, and the others forward to it. 503: there is no leader.
  */
 import { createServer, type IncomingMessage } from 'node:http';
-import { attemptEndpoint, readJson, replyWith, type PortReply } from '#crds/contract/attempt-request.ts';
+import {
+  attemptEndpoint,
+  portListener,
+  readJson,
+  replyWith,
+  type PortEndpoint,
+  type PortReply,
+} from '#crds/contract/attempt-request.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
 import {
@@ -33,25 +41,11 @@ import { socketUrl } from '#crds/process/start-request.ts';
 import { Watchers } from '#crds/process/watchers.ts';
 import { HEARTBEAT_PATH, OUTCOME_PATH, STANDBY_PATH } from '#crds/contract/worker-port.ts';
 import { forwardToLeader, isForwarded } from '#controller/forward-to-leader.ts';
+import { recordHeartbeat, type Heartbeat, type RecordedHeartbeat } from '#controller/heartbeat-records.ts';
 import { limitConnections } from '#controller/limit-connections.ts';
 import { isCurrent, OutcomeReports } from '#controller/outcome-reports.ts';
 import { POLL_MS } from '#controller/standby-polls.ts';
 import type { PollReply } from '#controller/standbys.ts';
-
-export interface Heartbeat {
-  readonly firstAt: Date;
-  readonly lastAt: Date;
-  /** 0 to 99; never decreases within an attempt. */
-  readonly percent: number;
-}
-
-/** Returns the time since which an active run is silent: its last heartbeat, or when one could be received first. */
-export function silentSince(
-  run: { readonly startedAt: Date },
-  { heartbeat, listeningSince }: { heartbeat: Heartbeat | null; listeningSince: Date },
-): Date {
-  return new Date(Math.max(run.startedAt.getTime(), heartbeat?.lastAt.getTime() ?? 0, listeningSince.getTime()));
-}
 
 export interface Heartbeats {
   /** URL for workers, such as http://127.0.0.1:8091/heartbeat. */
@@ -63,12 +57,12 @@ export interface Heartbeats {
   /** Returns the outcome that an attempt of the MediaJob with that nonce has reported; null: none. */
   outcome(jobId: string, attempt: number, dispatch: string): RunOutcome | null;
   forget(jobId: string): void;
-  /** Calls back with the job's id after heartbeats, at most every `MIN_CALLBACK_MS` per job. */
+  /** Calls back with the job's id after heartbeats, at most four times a second per job. */
   watch(onBeat: (jobId: string) => void, signal: AbortSignal): void;
   close(): Promise<void>;
 }
 
-export interface HeartbeatsDeps {
+export interface WorkerPortDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly mediaJobs: Pick<MediaJobClient, 'get' | 'isUnclaimed'>;
@@ -79,7 +73,7 @@ export interface HeartbeatsDeps {
   readonly leader?: () => 'self' | URL | null;
 }
 
-export interface HeartbeatsOptions {
+export interface WorkerPortOptions {
   /** Address of the server; port 0 selects a free one. */
   readonly address: ListenAddress;
   /** Key of 32 random bytes that signs the tokens of the tickets. */
@@ -88,20 +82,9 @@ export interface HeartbeatsOptions {
   readonly url?: string;
 }
 
-/** Handles the requests of one path. The signal aborts when the sender no longer waits. */
-type Endpoint = (request: IncomingMessage, signal: AbortSignal) => Promise<PortReply>;
-
-interface RecordedHeartbeat extends Heartbeat {
-  readonly attempt: number;
-  /** Time of the last callback. */
-  readonly calledBackAt: Date;
-}
-
 const REQUEST_MS = 10_000;
 /** Time for which an idle connection is kept: more than the interval of heartbeats, so that they need no DNS. */
 const KEEP_ALIVE_MS = 65_000;
-/** Minimum interval between callbacks for a job, in milliseconds. A worker sends at most two heartbeats a second. */
-const MIN_CALLBACK_MS = 250;
 /**
  * Maximum numbers of open connections. A worker needs three. The limit per address is higher, because another controller
  * forwards the requests of many workers, and a node may translate the addresses of its pods to its own.
@@ -110,8 +93,8 @@ const CONNECTIONS = { total: 10_000, perAddress: 256 };
 /** Maximum size of the report of an outcome, in bytes: each character of the text may be escaped. */
 const OUTCOME_BYTES = 32 * 1024;
 
-/** Starts the server. Rejects when its address cannot be bound. */
-export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsOptions): Promise<Heartbeats> {
+/** Starts the server of the workers' port. Rejects when its address cannot be bound. */
+export async function serveWorkerPort(deps: WorkerPortDeps, options: WorkerPortOptions): Promise<Heartbeats> {
   const recorded = new Map<string, RecordedHeartbeat>();
   const watchers = new Watchers<string>();
 
@@ -154,7 +137,7 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
   };
 
   const { key } = options;
-  const endpoints: ReadonlyMap<string | undefined, Endpoint> = new Map([
+  const endpoints: ReadonlyMap<string | undefined, PortEndpoint> = new Map([
     [
       HEARTBEAT_PATH,
       attemptEndpoint({ key, schema: heartbeatBodySchema }, (body, request) =>
@@ -175,22 +158,9 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
     ],
     [STANDBY_PATH, receiveStandby],
   ]);
-  const notFound: Endpoint = async () => ({ status: 404 });
-
   const server = createServer(
     { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS },
-    (request, response) => {
-      const closed = new AbortController();
-      response.once('close', () => closed.abort());
-      const receive = endpoints.get(request.url) ?? notFound;
-      receive(request, AbortSignal.any([closed.signal, closing.signal])).then(
-        ({ status, body }) => response.writeHead(status).end(body === undefined ? undefined : JSON.stringify(body)),
-        (error: unknown) => {
-          deps.log.error({ err: error, path: request.url }, 'request of a worker not handled');
-          response.writeHead(503).end();
-        },
-      );
-    },
+    portListener(endpoints, { log: deps.log, failure: 'request of a worker not handled', closing: closing.signal }),
   );
   limitConnections({ server, log: deps.log }, CONNECTIONS);
   await listen(server, options.address);
@@ -219,23 +189,4 @@ function boundUrl(address: ListenAddress, port: number | null): string {
   if ('socket' in address) return `${socketUrl(address.socket)}${HEARTBEAT_PATH}`;
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
   return `http://${host}:${port}${HEARTBEAT_PATH}`;
-}
-
-/** Records a heartbeat. Returns whether a callback is due. */
-function recordHeartbeat(
-  recorded: Map<string, RecordedHeartbeat>,
-  { jobId, attempt, percent }: HeartbeatBody,
-  now: Date,
-): boolean {
-  const before = recorded.get(jobId);
-  const same = before?.attempt === attempt ? before : null;
-  const isCallbackDue = same === null || Math.abs(now.getTime() - same.calledBackAt.getTime()) >= MIN_CALLBACK_MS;
-  recorded.set(jobId, {
-    attempt,
-    firstAt: same?.firstAt ?? now,
-    lastAt: now,
-    percent: Math.max(percent, same?.percent ?? 0),
-    calledBackAt: isCallbackDue ? now : same.calledBackAt,
-  });
-  return isCallbackDue;
 }

@@ -9,8 +9,8 @@ interface PlanDeps {
   readonly plan: () => StandbyPlan;
   readonly create: (kind: StandbyKind) => Promise<void>;
   readonly remove: (name: string) => Promise<void>;
-  /** Receives the function that makes the next plan due. */
-  readonly onWait: (wake: () => void) => void;
+  /** Receives the function that ends the wait early. */
+  readonly onWaiting: (wake: () => void) => void;
 }
 
 /** Maximum time between two plans, in milliseconds. */
@@ -19,27 +19,27 @@ const PLAN_MS = 10_000;
 const MIN_PLAN_MS = 100;
 
 /** Creates and deletes standbys by one plan after the other, until the signal aborts. */
-export async function carryOutPlans(deps: PlanDeps, signal: AbortSignal): Promise<void> {
+export async function applyStandbyPlans(deps: PlanDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const woken = new AbortController();
-    deps.onWait(() => woken.abort());
-    const again = await carryOut(deps).catch((error: unknown) => {
+    deps.onWaiting(() => woken.abort());
+    const nextAt = await applyPlan(deps).catch((error: unknown) => {
       deps.log.error({ err: error }, 'standbys not created or deleted');
       return null;
     });
-    const due = again === null ? PLAN_MS : again.getTime() - deps.time.now().getTime();
+    const due = nextAt === null ? PLAN_MS : nextAt.getTime() - deps.time.now().getTime();
     const waited = AbortSignal.any([signal, woken.signal]);
     await deps.time.wait(Math.min(PLAN_MS, Math.max(MIN_PLAN_MS, due)), waited);
   }
 }
 
 /** Creates and deletes standbys. Returns the time at which more are due; null: not before a change. */
-async function carryOut({ plan, create, remove, log }: PlanDeps): Promise<Date | null> {
+async function applyPlan({ plan, create, remove, log }: PlanDeps): Promise<Date | null> {
   const planned = plan();
   for (const { name, state } of planned.remove) {
     await remove(name);
     log.info({ standby: name, state }, 'standby deleted');
   }
   for (const kind of planned.create) await create(kind);
-  return planned.again;
+  return planned.nextAt;
 }

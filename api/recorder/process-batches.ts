@@ -3,7 +3,7 @@ import { databaseProblem } from '#api/store/database-problem.ts';
 
 type HandleDeps = Pick<Dependencies, 'database' | 'log'>;
 
-interface RowHandling<Row> {
+interface BatchProcessing<Row> {
   /** Number of rows that are selected together. */
   readonly batch: number;
   /** Returns the first `limit` rows that are still to be handled. */
@@ -18,7 +18,7 @@ interface RowHandling<Row> {
  * no other.
  * @throws the error of `select`, and that of a row when the database is unavailable, because all others would fail too.
  */
-export async function handleRows<Row>(deps: HandleDeps, handling: RowHandling<Row>): Promise<void> {
+export async function processBatches<Row>(deps: HandleDeps, handling: BatchProcessing<Row>): Promise<void> {
   const handled = new Set<string>();
   let left = 0;
   for (;;) {
@@ -38,7 +38,7 @@ export async function handleRows<Row>(deps: HandleDeps, handling: RowHandling<Ro
 
 async function succeeds<Row>(
   { database, log }: HandleDeps,
-  { handle, fieldsOf }: RowHandling<Row>,
+  { handle, fieldsOf }: BatchProcessing<Row>,
   row: Row,
 ): Promise<boolean> {
   try {
@@ -46,7 +46,7 @@ async function succeeds<Row>(
     return true;
   } catch (error) {
     if ((await databaseProblem(database)) !== null) throw error;
-    log.error({ ...fieldsOf(row), err: error }, 'a row could not be handled; the others are');
+    log.error({ ...fieldsOf(row), err: error }, 'cannot process a row; continuing with the others');
     return false;
   }
 }

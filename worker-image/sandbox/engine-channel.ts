@@ -15,7 +15,7 @@ import type { Log } from '#crds/process/log.ts';
 import { plainText } from '#crds/process/plain-text.ts';
 import { messageLine, readMessageLines } from '#crds/process/message-lines.ts';
 import { parseFromChild } from '#worker-image/sandbox/child-message-schema.ts';
-import { MESSAGE_BYTES, type FromChild, type ToChild } from '#worker-image/sandbox/child-messages.ts';
+import { MESSAGE_BYTES, type FromChild, type ToChild } from '#worker-image/sandbox/engine-protocol.ts';
 
 export interface WorkListener {
   readonly onProgress: (percent: number) => void;
@@ -48,14 +48,14 @@ const MAX_UNREAD_BYTES = 256 * 1024;
 const EXCERPT_CHARACTERS = 200;
 
 /** Messages to and from one process, which are read until its end. */
-export class EngineMessages {
+export class EngineChannel {
   readonly #deps: EngineMessagesDeps;
   readonly #channel: Socket;
   #pending: PendingFile | null = null;
   #failure: Error | null = null;
   #isBreached = false;
   #rssBytes = 0;
-  #leftFiles = false;
+  #mustBeReplaced = false;
 
   constructor(deps: EngineMessagesDeps, channel: Socket) {
     this.#deps = deps;
@@ -79,9 +79,9 @@ export class EngineMessages {
     return this.#rssBytes;
   }
 
-  /** Returns whether tools left files in `/tmp` or `/dev/shm`. */
-  leftFiles(): boolean {
-    return this.#leftFiles;
+  /** Returns whether the process must not open another file, as it reported. */
+  mustBeReplaced(): boolean {
+    return this.#mustBeReplaced;
   }
 
   send(message: ToChild): void {
@@ -131,7 +131,7 @@ export class EngineMessages {
     if ('rssBytes' in message) this.#rssBytes = message.rssBytes;
     this.#pending = null;
     if (message.type !== 'done') return pending.reject(errorOf(message));
-    this.#leftFiles ||= message.leftFiles;
+    this.#mustBeReplaced ||= message.mustBeReplaced;
     pending.resolve(message.report);
   }
 
