@@ -74,7 +74,7 @@ const listener = listen(
   {
     channel: COURIER_CHANNEL,
     signal: listening.signal,
-    onHint: (queue) => {
+    onNotification: (queue) => {
       for (const [name, worker] of Object.entries(workers)) if (queue === name || queue === '') worker.wake();
     },
   },

@@ -122,7 +122,7 @@ function work({ client, signal, reflect, mediaJobs }: MediaJobLeadership): { sto
       time,
       log,
       metrics: kubeMetrics,
-      onBinding: (result) => metrics.bindingOf(result),
+      onBinding: (result) => metrics.countBinding(result),
     },
     { ...installation, pod, url: portAddress(config.MEDIAJOBS_HEARTBEAT_URL, STANDBY_PATH) },
     signal,

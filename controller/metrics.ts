@@ -27,7 +27,7 @@ export interface ControllerMetrics {
   /** Records the number of silent attempts, and whether they are not lost because most of them are silent. */
   silence(state: { silent: number; isSuspended: boolean }): void;
   /** Counts an attempt that could have run in a standby. */
-  bindingOf(result: BindingResult): void;
+  countBinding(result: BindingResult): void;
   /** Sets the function that returns the standbys when the metrics are read. */
   observeStandbys(list: () => readonly Pick<Standby, 'kind' | 'state'>[]): void;
   readonly queue: QueueMetrics;
@@ -74,7 +74,7 @@ export function makeControllerMetrics(registry: Registry): ControllerMetrics {
       silent.set(state.silent);
       suspended.set(state.isSuspended ? 1 : 0);
     },
-    bindingOf: (result) => bindings.inc({ result }),
+    countBinding: (result) => bindings.inc({ result }),
     observeStandbys(list) {
       new Gauge({
         name: 'mediajobs_controller_standbys',

@@ -32,8 +32,9 @@ export function watchSilence(
     const next = nextSilenceRule(rule, { silent, running }, now);
     deps.metrics.silence({ silent, isSuspended: next.isSuspended });
     if (next.isSuspended && !rule.isSuspended)
-      deps.log.error({ silent, running }, 'most attempts are silent: none is lost by that');
-    if (!next.isSuspended && rule.isSuspended) deps.log.info({ silent }, 'attempts are heard again');
+      deps.log.error({ silent, running }, 'most attempts are silent; heartbeat timeouts are suspended');
+    if (!next.isSuspended && rule.isSuspended)
+      deps.log.info({ silent }, 'heartbeats received again; heartbeat timeouts resumed');
     rule = next;
   };
   const run = async (): Promise<void> => {

@@ -18,8 +18,8 @@ import { writeOutcome } from '#worker-image/transfer/write-outcome.ts';
 
 export interface PerformDeps {
   readonly log: Log;
-  /** Engine process that has opened no files of other accounts. It is ended with the attempt unless that `keepsChild`. */
-  readonly child: SandboxedEngine;
+  /** Engine process that has opened no files of other accounts. It is ended with the attempt unless that `keepsEngine`. */
+  readonly engine: SandboxedEngine;
   readonly versions: Promise<Readonly<Record<string, string>>>;
 }
 
@@ -38,7 +38,7 @@ export interface PerformInput {
   /** Aborted when the attempt is no longer wanted. */
   readonly signal: AbortSignal;
   /** true: after a success without warnings the engine process goes on. */
-  readonly keepsChild?: boolean;
+  readonly keepsEngine?: boolean;
 }
 
 const STOPPED = 143;
@@ -53,21 +53,21 @@ const TIME = {
  * Performs the attempt and writes its outcome. The engine process and everything that it started have ended then, unless
  * the process may go on.
  */
-export async function performAttempt({ log, child, versions }: PerformDeps, input: PerformInput): Promise<number> {
-  const { signal, onPercent, image, startedAt, keepsChild = false } = input;
+export async function performAttempt({ log, engine, versions }: PerformDeps, input: PerformInput): Promise<number> {
+  const { signal, onPercent, image, startedAt, keepsEngine = false } = input;
   try {
     const phases = new PhaseTimes(TIME.now, startedAt);
-    const deps = { ...TIME, child, versions, log, onPercent, signal, phases, keepsChild };
+    const deps = { ...TIME, engine, versions, log, onPercent, signal, phases, keepsEngine };
     const outcome = await runAttempt(deps, runSpecSchema.parse(input.sent), input.directory);
     signal.throwIfAborted();
     // Processes that the file started must neither survive it nor change the outcome.
-    if (!keepsChild || !isPlainSuccess(outcome)) await child.kill();
+    if (!keepsEngine || !isPlainSuccess(outcome)) await engine.kill();
     await writeOutcome(input.terminationFile, withImage(outcome, image));
     await faultPoint('after-outcome');
     log.info({ outcome: outcome.outcome }, 'attempt ended');
     return 0;
   } catch (error) {
-    await child.kill();
+    await engine.kill();
     if (signal.aborted) log.info({ reason: String(signal.reason) }, 'attempt stopped');
     else log.error({ err: error }, 'attempt lost');
     if (signal.aborted) return STOPPED;

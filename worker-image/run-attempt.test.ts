@@ -20,7 +20,7 @@ const CLOCK = { now: () => performance.now(), wait: async () => undefined, rando
 const log = makeLog('test', 'silent');
 let image: Buffer;
 let folder: string;
-let child: SandboxedEngine;
+let engine: SandboxedEngine;
 let host: StoreHost | null;
 
 beforeAll(async () => {
@@ -28,11 +28,11 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'run-attempt-'));
-  child = new SandboxedEngine({ log }, { folder, isolation: NO_ISOLATION });
+  engine = new SandboxedEngine({ log }, { folder, isolation: NO_ISOLATION });
   host = null;
 });
 afterEach(async () => {
-  await child.kill();
+  await engine.kill();
   await host?.close();
   await rm(folder, { recursive: true, maxRetries: 5 });
 });
@@ -58,7 +58,7 @@ async function attempt(
     input: { etag: ETAG, size: null },
     heartbeat: { url: `${url}/heartbeat`, token: 'token', intervalSeconds: 60 },
   };
-  return runAttempt({ ...rest, child, signal: new AbortController().signal, ...deps }, { ...given, ...spec }, folder);
+  return runAttempt({ ...rest, engine, signal: new AbortController().signal, ...deps }, { ...given, ...spec }, folder);
 }
 
 describe('runAttempt', () => {
@@ -89,7 +89,7 @@ describe('runAttempt', () => {
     expect(names(outcome)).toEqual(['fetch', 'process', 'upload']);
     expect(parseRunOutcome(JSON.stringify(outcome))).toEqual(outcome);
     await host?.close();
-    child = new SandboxedEngine({ log }, { folder, isolation: NO_ISOLATION });
+    engine = new SandboxedEngine({ log }, { folder, isolation: NO_ISOLATION });
     expect(names(await attempt({ input: Buffer.from('plain words') }, { spec }))).toEqual(['fetch', 'process']);
   });
 
@@ -109,7 +109,7 @@ describe('runAttempt', () => {
   });
 
   it('throws what another attempt may mend: a killed engine process', async () => {
-    await child.kill();
+    await engine.kill();
     await expect(attempt({ input: image })).rejects.toThrow(EngineKilled);
   });
 

@@ -16,9 +16,9 @@ import { TransferFailed, type RetryDeps } from '#worker-image/transfer/retry-tra
 import { upload } from '#worker-image/transfer/upload.ts';
 
 export interface AttemptDeps extends RetryDeps {
-  readonly child: SandboxedEngine;
+  readonly engine: SandboxedEngine;
   /** true: the engine process may open the next file of the account, and is not ended. */
-  readonly keepsChild?: boolean;
+  readonly keepsEngine?: boolean;
   readonly versions: Promise<Readonly<Record<string, string>>>;
   readonly log: Log;
   readonly phases: PhaseTimes;
@@ -67,13 +67,13 @@ async function processInput(deps: AttemptDeps, spec: RunSpec, folder: string): P
   const path = join(directory, 'input');
   const share = (from: number, to: number) => (part: number) => onPercent(from + (to - from) * part);
   const kind = kindOfName(spec.filename);
-  if (kind !== null) deps.child.expect(kind);
+  if (kind !== null) deps.engine.expect(kind);
   const requestTransfer = makeRequestTransfer(spec);
   phases.begin('fetch');
   await download(deps, { ...spec.input, requestTransfer, path, signal, onProgress: share(0, DOWNLOADED) });
   phases.begin('process');
   const work = share(DOWNLOADED, PROCESSED);
-  const { output, size, report } = await deps.child.process({
+  const { output, size, report } = await deps.engine.process({
     task: { ...unnamedWorkOrder(spec), filename: spec.filename, lane: 'job', path, directory },
     versions: await deps.versions,
     signal,
@@ -81,7 +81,7 @@ async function processInput(deps: AttemptDeps, spec: RunSpec, folder: string): P
   });
   await using file = output;
   // Ending the engine process takes milliseconds; the upload does not wait for it.
-  const ended = deps.keepsChild === true ? Promise.resolve() : deps.child.kill();
+  const ended = deps.keepsEngine === true ? Promise.resolve() : deps.engine.kill();
   ended.catch((error: unknown) => deps.log.warn({ err: error }, 'engine process not ended'));
   const contentType = FORMATS[report.result.output_format].mediaType;
   await faultPoint('before-output-put');

@@ -29,10 +29,10 @@ const { exitWith, performAttempt } = await import('#worker-image/perform-attempt
 
 const attemptLog = log.child({ job_id: sent.jobId, attempt: sent.attempt });
 const directory = makeWorkDirectory(process.env['MEDIAJOBS_WORK_DIR'] ?? tmpdir());
-const child = new SandboxedEngine({ log: attemptLog }, { isolation, folder: directory });
+const engine = new SandboxedEngine({ log: attemptLog }, { isolation, folder: directory });
 attemptLog.info({ isolation_level: isolation.level, isolation: isolation.summary }, 'attempt started');
 const code = await performAttempt(
-  { log: attemptLog, child, versions },
+  { log: attemptLog, engine, versions },
   {
     sent,
     directory,

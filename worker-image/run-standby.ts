@@ -39,7 +39,7 @@ shareCodeCache(process.env['NODE_COMPILE_CACHE']);
 const { log, isolation, versions } = await prepareAttempts('run-standby');
 const kind = KINDS.find((name) => name === process.env[STANDBY_KIND]);
 const directory = makeWorkDirectory(process.env['MEDIAJOBS_WORK_DIR'] ?? tmpdir());
-let child = startEngine();
+let engine = startEngine();
 await versions;
 log.info({ kind, isolation_level: isolation.level, isolation: isolation.summary }, 'standby started');
 
@@ -66,8 +66,8 @@ log.info({ job_id: finished?.jobId }, 'standby ends');
 await removeWorkDirectory(directory);
 process.exit(0);
 
-/** Performs an attempt and reports its outcome. `keepsChild`: the engine process may open the next file. */
-async function perform(spec: RunSpec, keepsChild: boolean): Promise<{ code: number; isReported: boolean }> {
+/** Performs an attempt and reports its outcome. `keepsEngine`: the engine process may open the next file. */
+async function perform(spec: RunSpec, keepsEngine: boolean): Promise<{ code: number; isReported: boolean }> {
   const { jobId, attempt, heartbeat } = spec;
   const attemptLog = log.child({ job_id: jobId, attempt });
   const fenced = new AbortController();
@@ -76,7 +76,7 @@ async function perform(spec: RunSpec, keepsChild: boolean): Promise<{ code: numb
   );
   attemptLog.info('attempt started');
   const code = await performAttempt(
-    { log: attemptLog, child, versions },
+    { log: attemptLog, engine, versions },
     {
       sent: spec,
       directory,
@@ -85,12 +85,12 @@ async function perform(spec: RunSpec, keepsChild: boolean): Promise<{ code: numb
       startedAt: beats.startedAt,
       onPercent: (percent) => beats.report(percent),
       signal: AbortSignal.any([stop.signal, fenced.signal]),
-      keepsChild,
+      keepsEngine,
     },
   );
   beats.stop();
   const isReported = code === 0 && (await reportOutcome(spec, terminationFile));
-  if (keepsChild && ended.has(child)) child = startEngine();
+  if (keepsEngine && ended.has(engine)) engine = startEngine();
   return { code, isReported };
 }
 

@@ -67,10 +67,10 @@ async function run({ directory, tenant, spec }: RunMessage): Promise<void> {
   const log = deps.log.child({ job_id: jobId, attempt });
   log.info({ isolation_level: isolation.level, isolation: isolation.summary }, 'attempt started');
   const kind = kindOfName(spec.filename);
-  const keepsChild = kind !== null && OFFICE_KINDS.includes(kind);
-  const acquired = engines.acquire(keepsChild ? tenant : null);
+  const keepsEngine = kind !== null && OFFICE_KINDS.includes(kind);
+  const acquired = engines.acquire(keepsEngine ? tenant : null);
   const code = await performAttempt(
-    { log, child: acquired.engine, versions },
+    { log, engine: acquired.engine, versions },
     {
       sent: spec,
       directory,
@@ -79,11 +79,11 @@ async function run({ directory, tenant, spec }: RunMessage): Promise<void> {
       startedAt: beats.startedAt,
       onPercent: (percent) => beats.report(percent),
       signal: stop.signal,
-      keepsChild,
+      keepsEngine,
     },
   );
   beats.stop();
-  acquired.release(keepsChild && code === 0);
+  acquired.release(keepsEngine && code === 0);
   const next = (): void => prepareNext(engines, kind);
   void acquired.engine.ended.then(next);
   pause = setTimeout(next, PAUSE_MS).unref();

@@ -34,7 +34,7 @@ async function startEngine(): Promise<{ readonly port: number; readonly endDns: 
 
 describe('a client of the engine', () => {
   it.each([
-    ['that has connected once reaches it when DNS fails', true, 'answered 500'],
+    ['that has connected once reaches it when DNS fails', true, 'responded with status 500'],
     ['that has never connected does not', false, 'not available'],
   ])('%s', async (_what, connects, outcome) => {
     const { port, endDns } = await startEngine();

@@ -76,7 +76,7 @@ export function makeEngineClient(address: EngineAddress): EngineClient {
   return {
     connect: () => connectOnce(connection),
     acquireSlot: async (body) => {
-      const { request, answered, early } = await requestSlot({ connection, body });
+      const { request, response, early } = await requestSlot({ connection, body });
       if (early !== null) {
         request.end();
         const refusal = await readRefusal(early);
@@ -90,8 +90,8 @@ export function makeEngineClient(address: EngineAddress): EngineClient {
           const sent = send(request, file, work);
           // An early response explains why sending failed, so it takes precedence over the error of `send`.
           sent.catch(() => undefined);
-          const response = await Promise.race([answered, sent.then(() => answered)]);
-          return readResponse(response).catch((error: unknown) => {
+          const received = await Promise.race([response, sent.then(() => response)]);
+          return readResponse(received).catch((error: unknown) => {
             // The engine refused the body before its end and does not read the rest.
             if (!request.writableEnded) request.destroy();
             throw error;
@@ -121,7 +121,7 @@ function connectOnce(connection: EngineConnection): Promise<void> {
 
 interface SlotRequest {
   readonly request: ClientRequest;
-  readonly answered: Promise<IncomingMessage>;
+  readonly response: Promise<IncomingMessage>;
   /** Response before the body, a refusal; null when the engine accepts the body. */
   readonly early: IncomingMessage | null;
 }
@@ -147,11 +147,11 @@ async function requestSlot(
       expect: '100-continue',
     },
   });
-  const answered = responseOf(request);
-  answered.catch(() => undefined);
+  const response = responseOf(request);
+  response.catch(() => undefined);
   const continues = new Promise<null>((resolve) => request.once('continue', () => resolve(null)));
   try {
-    return { request, answered, early: await Promise.race([answered, continues]) };
+    return { request, response, early: await Promise.race([response, continues]) };
   } catch (error) {
     if (attemptsLeft === 0 || !isConnectionError(error as Error)) throw error;
     await delay(RETRY_DELAY_MS);
@@ -178,7 +178,7 @@ async function send(request: ClientRequest, file: Readable, work: () => DirectWo
 
 function responseOf(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    request.setTimeout(RESPONSE_TIMEOUT_MS, () => request.destroy(new Error('the engine did not answer in time')));
+    request.setTimeout(RESPONSE_TIMEOUT_MS, () => request.destroy(new Error('the engine did not respond in time')));
     request.once('response', resolve);
     request.once('error', (error: NodeJS.ErrnoException) => reject(engineUnavailable(error)));
   });
@@ -199,7 +199,7 @@ async function readRefusal(response: IncomingMessage): Promise<Error> {
     if (text.length > REFUSAL_BYTES) break;
   }
   const parsed = engineRefusalSchema.safeParse(parseOrNull(text));
-  if (!parsed.success) return new Error(`the engine answered ${response.statusCode} without a refusal`);
+  if (!parsed.success) return new Error(`the engine responded with status ${response.statusCode} and no refusal`);
   const { code, message, param } = parsed.data;
   return new MediaError(code, message, param === null ? {} : { param });
 }

@@ -1,4 +1,7 @@
-/** SQL of dispatch, progress, upload, end and clean-up of jobs. */
+/**
+ * SQL of dispatch, progress, upload, end and clean-up of jobs. The column `delivery` is `Job.outputUpload`, the state of the
+ * upload to `output.url`: it has nothing to do with the delivery of webhooks.
+ */
 import type { Job } from '#api/jobs/job.ts';
 import { JOB_COLUMNS } from '#api/jobs/job-rows.ts';
 import { PREPARED, type Queryable } from '#api/store/database.ts';

@@ -7,6 +7,8 @@
  *     ├────── work cannot be done ─────→ failed
  *     └────── DELETE ──────────────────→ canceled
  *
+ * With `output.url` a completed job stays `processing`, at 95 % or more, until its output is uploaded.
+ *
  * One conditional update ends a job, in the transaction that also writes the ledger, the file deletions and the
  * webhook deliveries (finish-job.ts). See docs/reference/jobs.md#job-statuses.
  */

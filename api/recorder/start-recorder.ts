@@ -108,7 +108,8 @@ export function startRecorder(
     everyMs: EVERY.poll,
     iterate: () => settleTransfers({ ...deps, onSettled: (jobId) => queue.add(mediaJobName(jobId)) }),
   });
-  const onHint = async (payload: string): Promise<void> => {
+  // Wakes only the loops that the notification concerns.
+  const onNotification = async (payload: string): Promise<void> => {
     const name = isId('job', payload) ? mediaJobName(payload) : null;
     const isKnown = name !== null && (await deps.mediaJobs.get(name)) !== null;
     if (isKnown) queue.add(name);
@@ -146,7 +147,7 @@ export function startRecorder(
     {
       channel: CHANGES_CHANNEL,
       signal: stopping.signal,
-      onHint: (payload) => void onHint(payload).catch(() => dispatchLoop.wake()),
+      onNotification: (payload) => void onNotification(payload).catch(() => dispatchLoop.wake()),
     },
   );
   return {

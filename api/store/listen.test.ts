@@ -11,12 +11,12 @@ function listenTo(channel: string): { next: () => Promise<string>; stop: () => P
   const controller = new AbortController();
   const waiting: ((hint: string) => void)[] = [];
   const received: string[] = [];
-  const onHint = (hint: string): void => {
+  const onNotification = (hint: string): void => {
     const resolveNext = waiting.shift();
     if (resolveNext === undefined) received.push(hint);
     else resolveNext(hint);
   };
-  const ended = listen({ url: database.url, log }, { channel, onHint, signal: controller.signal });
+  const ended = listen({ url: database.url, log }, { channel, onNotification, signal: controller.signal });
   return {
     next: () => {
       const first = received.shift();
@@ -67,7 +67,7 @@ describe('listen', () => {
     const controller = new AbortController();
     const ended = listen(
       { url: 'postgresql://nobody@127.0.0.1:1/none', log },
-      { channel: 'x', onHint: () => undefined, signal: controller.signal },
+      { channel: 'x', onNotification: () => undefined, signal: controller.signal },
     );
     controller.abort();
     await expect(ended).resolves.toBeUndefined();

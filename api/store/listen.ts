@@ -15,8 +15,8 @@ interface ListenDeps {
 
 interface Subscription {
   readonly channel: string;
-  /** Called with the payload of each notification, and with '' after every connect: hints may have been missed. */
-  readonly onHint: (payload: string) => void;
+  /** Called with the payload of each notification, and with '' after every connect: some may have been missed. */
+  readonly onNotification: (payload: string) => void;
   readonly signal: AbortSignal;
 }
 
@@ -42,7 +42,7 @@ export async function notify(on: Queryable, channel: string, payload = ''): Prom
 }
 
 /** Listens until the connection is lost or the signal aborts. Returns whether the connection was established. */
-async function listenUntilLost(deps: ListenDeps, { channel, onHint, signal }: Subscription): Promise<boolean> {
+async function listenUntilLost(deps: ListenDeps, { channel, onNotification, signal }: Subscription): Promise<boolean> {
   const client = new pg.Client({ ...connectionSettings(deps.url), connectionTimeoutMillis: 10_000 });
   const lost = new Promise<void>((resolve) => {
     client.once('error', () => resolve());
@@ -50,13 +50,13 @@ async function listenUntilLost(deps: ListenDeps, { channel, onHint, signal }: Su
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
   client.on('error', () => undefined);
-  client.on('notification', (message) => onHint(message.payload ?? ''));
+  client.on('notification', (message) => onNotification(message.payload ?? ''));
   let connected = false;
   try {
     await client.connect();
     await client.query(`listen ${client.escapeIdentifier(channel)}`);
     connected = true;
-    onHint('');
+    onNotification('');
     await lost;
   } catch (error) {
     deps.log.warn({ err: error, channel }, 'listening for notifications failed');

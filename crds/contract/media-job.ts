@@ -14,6 +14,7 @@
 import { z } from 'zod';
 import { isErrorCode, type ErrorCode } from '#crds/contract/error-codes.ts';
 import { KINDS } from '#crds/catalogue/formats.ts';
+import { LIMITS } from '#crds/catalogue/plans.ts';
 import { PHASES, REASONS } from '#crds/contract/names.ts';
 import { engineResultSchema } from '#crds/contract/result.ts';
 import { unnamedWorkOrderSchema } from '#crds/contract/work-order.ts';
@@ -31,7 +32,11 @@ export const mediaJobSpecSchema = z.object({
   inputSize: z.int().min(0).nullable().meta({ description: 'Bytes; null until the input is stored.' }),
   ...otherOrderFields,
   secretName: z.string().max(253),
-  firstAttempt: z.int().min(1).max(9).meta({ description: 'Above 1 when an earlier MediaJob of this job was lost.' }),
+  firstAttempt: z
+    .int()
+    .min(1)
+    .max(LIMITS.jobAttempts + LIMITS.jobDisruptions + 1)
+    .meta({ description: 'Above 1 when an earlier MediaJob of this job was lost.' }),
   disruptions: z.int().min(0).nullable().meta({ description: 'Disruptions under earlier MediaJobs of this job.' }),
   startedAt: timestamp
     .nullable()
@@ -64,7 +69,9 @@ export const mediaJobStatusSchema = z.object({
     .int()
     .min(0)
     .nullable()
-    .meta({ description: 'Attempts lost by evictions, preemptions and node drains. Five of them are not counted.' }),
+    .meta({
+      description: `Attempts lost by evictions, preemptions and node drains. The first ${LIMITS.jobDisruptions} are not counted.`,
+    }),
   percent: z.int().min(0).max(100),
   startedAt: timestamp.nullable().meta({ description: "First heartbeat of the job's first attempt." }),
   completedAt: timestamp.nullable(),

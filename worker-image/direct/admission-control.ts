@@ -62,7 +62,7 @@ const WEIGHT = 1 / 8;
 /** Time that a body may take before its request counts as slow, in milliseconds. */
 export const SLOW_BODY_MS = 2000;
 
-interface InLane {
+interface LaneRequest {
   readonly tenant: string;
   readonly admittedAtMs: number;
   /** True when it was admitted above the bound, within its tenant's share. */
@@ -75,7 +75,7 @@ export class AdmissionControl {
   readonly #nowMs: () => number;
   readonly #options: AdmissionOptions;
   readonly #spoolPermits: SpoolPermits;
-  readonly #inLane = new Set<InLane>();
+  readonly #inLane = new Set<LaneRequest>();
   #overloadedSince = -Infinity;
   #shedAt = -Infinity;
   /** Maximum number of requests in the lane while it is overloaded. */
@@ -95,7 +95,7 @@ export class AdmissionControl {
     const now = this.#nowMs();
     const admissionClass = this.#admissionClassFor(tenant, now);
     if (admissionClass === null) return this.#shed(now);
-    const one: InLane = { tenant, admittedAtMs: now, isExtra: admissionClass === 'extra', isComplete: false };
+    const one: LaneRequest = { tenant, admittedAtMs: now, isExtra: admissionClass === 'extra', isComplete: false };
     const revoke = (): void => {
       this.#inLane.delete(one);
       onRevoke();
@@ -134,7 +134,7 @@ export class AdmissionControl {
     return null;
   }
 
-  #admission(one: InLane, permit: SpoolPermit): LaneAdmission {
+  #admission(one: LaneRequest, permit: SpoolPermit): LaneAdmission {
     let startedAt = one.admittedAtMs;
     return {
       receive: (size) => permit.receive(size),
@@ -177,7 +177,7 @@ export class AdmissionControl {
  * Returns whether the tenant may exceed the bound: it has less than its share of the lane while another tenant has at
  * least two requests more. All tenants together may exceed the bound by as many requests as it allows.
  */
-function isBelowShare(counted: readonly InLane[], { tenant, max }: { tenant: string; max: number }): boolean {
+function isBelowShare(counted: readonly LaneRequest[], { tenant, max }: { tenant: string; max: number }): boolean {
   const held = new Map([[tenant, 0]]);
   for (const one of counted) held.set(one.tenant, (held.get(one.tenant) ?? 0) + 1);
   const own = held.get(tenant) ?? 0;

@@ -108,7 +108,7 @@ async function handleRequest(
     if (file.report.result.kind === 'pdf') deps.pool.expect('pdf');
     return null;
   } catch (error) {
-    if (!response.destroyed && !response.headersSent) return logged(deps.log, error);
+    if (!response.destroyed && !response.headersSent) return logAndConvert(deps.log, error);
     if (stop.signal.reason instanceof MediaError) deps.log.info('slow response ended: other requests need its space');
     response.destroy();
     return null;
@@ -180,7 +180,8 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: Media
   request.resume();
 }
 
-function logged(log: Log, error: unknown): MediaError {
+/** Logs an error and returns the refusal for the caller. */
+function logAndConvert(log: Log, error: unknown): MediaError {
   if (error instanceof MediaError) {
     log.info({ code: error.code, reason: error.message, err: error.cause }, 'file refused');
     return error;

@@ -1,5 +1,5 @@
 import { FORMATS, formatOfName, type Format } from '#crds/catalogue/formats.ts';
-import { formatOfSignature } from '#crds/contract/first-bytes.ts';
+import { formatOfSignature, possibleKinds } from '#crds/contract/first-bytes.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
 import type { Identified } from '#worker-image/engine/handler.ts';
@@ -13,7 +13,7 @@ import { formatOfOle2 } from '#worker-image/engine/identify/ole2.ts';
 import { formatOfRiff } from '#worker-image/engine/identify/riff.ts';
 import { refuseLaterSignature, refuseSignature } from '#worker-image/engine/identify/signatures.ts';
 import type { SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
-import { formatOfText, hasTextName } from '#worker-image/engine/identify/text.ts';
+import { formatOfText, textFormatOfName } from '#worker-image/engine/identify/text.ts';
 import { formatOfTiff } from '#worker-image/engine/identify/tiff.ts';
 import { unidentified } from '#worker-image/engine/identify/unsupported.ts';
 import { formatOfZip } from '#worker-image/engine/identify/zip.ts';
@@ -70,7 +70,10 @@ async function firstFormat(file: SniffedFile): Promise<Format> {
 
 /** Recognizes named text before the types whose marks are printable characters, such as `RIFF`, which a text may contain. */
 async function textByName(file: SniffedFile): Promise<Format | null> {
-  return hasTextName(file.filename) && !file.head.includes(0) ? formatOfText(file) : null;
+  const named = textFormatOfName(file.filename);
+  return named !== null && possibleKinds(file.head).includes(FORMATS[named].kind) && !file.head.includes(0)
+    ? formatOfText(file)
+    : null;
 }
 
 /** Accepts a PDF whose header is anywhere in the first 1,024 bytes, as PDF readers do. */

@@ -14,9 +14,9 @@ export interface HeartbeatTarget {
 }
 
 export interface HeartbeatSender {
-  /** Time of the first heartbeat, as `performance.now()` has it. */
+  /** Time of the first heartbeat, in milliseconds of `performance.now()`. */
   readonly startedAt: number;
-  /** Reports 0 to 99 percent; ignores a fall. After a rise by 5 it sends at once, every 0.5 seconds at most. */
+  /** Reports progress, 0 to 99 percent; lower values are ignored. A rise of 5 is sent early, at most every 0.5 seconds. */
   report(percent: number): void;
   stop(): void;
 }

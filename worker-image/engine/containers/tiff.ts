@@ -7,6 +7,7 @@ import type { FileReader } from '#worker-image/engine/containers/file-reader.ts'
 
 /** Numbers of tags. Source: TIFF 6.0, DNG. */
 export const TIFF_TAG = {
+  subfileType: 254,
   width: 256,
   height: 257,
   bits: 258,
@@ -26,6 +27,8 @@ export const TIFF_TAG = {
   profile: 34_675,
   dngVersion: 50_706,
 } as const;
+/** Bit of `subfileType` of a directory that is a smaller version of another one. */
+export const REDUCED = 1;
 /** Value of `planar` when each color channel has its own strips. */
 export const SEPARATE_PLANES = 2;
 /** Values of `sampleFormat`. */
@@ -195,21 +198,40 @@ export function tiffNumber(entries: TiffEntries, tag: number, otherwise = 0): nu
 
 /** Returns the directories of all pages, and those nested in them, each once. */
 export async function readTiffDirectories(file: FileReader): Promise<TiffEntries[]> {
+  return [...(await readTiffDirectoriesByOffset(file)).values()];
+}
+
+/** Returns the same by the offset of each, in the order in which they are found. */
+async function readTiffDirectoriesByOffset(file: FileReader): Promise<ReadonlyMap<number, TiffEntries>> {
+  const found = new Map<number, TiffEntries>();
   const coding = tiffCoding(file.head);
-  if (coding === null) return [];
-  const found: TiffEntries[] = [];
+  if (coding === null) return found;
   const seen = new Set<number>();
   const pending = [coding.number(file.head, coding.firstLinkAt, coding.offsetBytes)];
-  while (pending.length > 0 && found.length < MAX_DIRECTORIES) {
+  while (pending.length > 0 && found.size < MAX_DIRECTORIES) {
     const offset = pending.shift() ?? 0;
     if (offset < 8 || offset >= file.size || seen.has(offset)) continue;
     seen.add(offset);
     const directory = await readDirectory(file, coding, offset);
     const entries = byTag(directory);
-    found.push(entries);
+    found.set(offset, entries);
     pending.push(directory.next, ...(await tiffNumbers(file, entries, TIFF_TAG.subIfds, MAX_DIRECTORIES)));
   }
   return found;
+}
+
+/**
+ * Returns the offset of the largest image that is no smaller version of another, where the first page is one, as in files
+ * of Nikon cameras; else null.
+ */
+export async function offsetBehindPreview(file: FileReader): Promise<number | null> {
+  const isReduced = (entries: TiffEntries): boolean => (tiffNumber(entries, TIFF_TAG.subfileType) & REDUCED) !== 0;
+  const pixels = (entries: TiffEntries): number =>
+    tiffNumber(entries, TIFF_TAG.width) * tiffNumber(entries, TIFF_TAG.height);
+  const [first, ...others] = await readTiffDirectoriesByOffset(file);
+  if (first === undefined || !isReduced(first[1])) return null;
+  const whole = others.filter(([, entries]) => !isReduced(entries) && pixels(entries) > 0);
+  return whole.toSorted((one, other) => pixels(other[1]) - pixels(one[1]))[0]?.[0] ?? null;
 }
 
 async function readDirectory(file: FileReader, coding: TiffCoding, offset: number): Promise<TiffDirectory> {

@@ -1,11 +1,14 @@
 /** WOFF2 by Google's tools, which choose the output path themselves: beside the input. */
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { MediaError } from '#crds/contract/media-error.ts';
 import type { EngineDeps } from '#worker-image/engine/handler.ts';
 import { isFlavor, MAX_FONT_BYTES } from '#worker-image/engine/font/sfnt.ts';
 
 const SIGNATURE = 0x774f4632;
 const HEADER_BYTES = 48;
+/** Size up to which Google's tool decompresses fonts, in bytes. */
+const MAX_UNPACKED_BYTES = 30 * 1024 ** 2;
 /** Timeout of a tool, in seconds. */
 const TIMEOUT_SECONDS = 120;
 
@@ -16,14 +19,15 @@ interface Woff2Run {
   readonly name: string;
 }
 
-/** Decompresses a WOFF2 font. @throws Error with the reason for a damaged font. */
+/** Decompresses a WOFF2 font. @throws Error with the reason for a damaged font and for one that is too large. */
 export async function readWoff2(deps: EngineDeps, { bytes, directory, name }: Woff2Run): Promise<Buffer> {
   refuseHeader(bytes);
   return runWoff2Tool(deps, 'woff2_decompress', { bytes, directory, from: `${name}.woff2`, to: `${name}.ttf` });
 }
 
-/** Compresses a font to WOFF2. @throws Error when the tool writes no file. */
+/** Compresses a font to WOFF2. @throws MediaError limit_exceeded; Error when the tool writes no file. */
 export async function writeWoff2(deps: EngineDeps, { bytes, directory, name }: Woff2Run): Promise<Buffer> {
+  if (bytes.length > MAX_UNPACKED_BYTES) throw tooLarge(bytes.length);
   return runWoff2Tool(deps, 'woff2_compress', { bytes, directory, from: `${name}.ttf`, to: `${name}.woff2` });
 }
 
@@ -33,8 +37,13 @@ function refuseHeader(bytes: Buffer): void {
   if (!isFlavor(bytes.readUInt32BE(4))) throw new Error('the WOFF2 file does not contain a single font');
   if (bytes.readUInt32BE(8) !== bytes.length) throw new Error('the WOFF2 font is truncated');
   const unpacked = bytes.readUInt32BE(16);
-  if (unpacked > MAX_FONT_BYTES)
-    throw new Error(`the font decompresses to ${unpacked} bytes; the maximum is ${MAX_FONT_BYTES}`);
+  if (unpacked > MAX_UNPACKED_BYTES)
+    throw new Error(`the font decompresses to ${unpacked} bytes; the maximum is ${MAX_UNPACKED_BYTES}`);
+}
+
+function tooLarge(bytes: number): MediaError {
+  const message = `The font has ${bytes} bytes uncompressed; a WOFF2 font may have at most ${MAX_UNPACKED_BYTES}. Send a font with fewer glyphs, or choose woff.`;
+  return new MediaError('limit_exceeded', message);
 }
 
 interface Woff2ToolRun {

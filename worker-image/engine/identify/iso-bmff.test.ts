@@ -57,6 +57,7 @@ describe('formatOfIsoBmff', () => {
     ['Canon CR3', [ftyp('crx ')], 'unsupported_input'],
     ['an encrypted video', [ftyp('isom'), movie(['vide', 'encv'], AUDIO)], 'processing_failed'],
     ['encrypted audio', [ftyp('M4P '), movie(['soun', 'drms'])], 'processing_failed'],
+    ['an audiobook of Audible', [ftyp('M4A '), movie(['soun', 'aavd'])], 'processing_failed'],
   ])('refuses %s', async (_what, boxes, code) => {
     await expect(format(...boxes)).rejects.toMatchObject({ code });
   });

@@ -69,8 +69,8 @@ async function byTracks(file: FileReader, container: Format): Promise<Format> {
   return handlers.includes('soun') ? 'm4a' : container;
 }
 
-/** Sample entries of encrypted tracks: Common Encryption, then FairPlay. Source: ISO/IEC 14496-12, 8.12. */
-const ENCRYPTED: ReadonlySet<string> = new Set(['encv', 'enca', 'enct', 'encs', 'drms', 'drmi']);
+/** Sample entries of encrypted tracks: Common Encryption (ISO/IEC 14496-12, 8.12), FairPlay, Audible. */
+const ENCRYPTED: ReadonlySet<string> = new Set(['encv', 'enca', 'enct', 'encs', 'drms', 'drmi', 'aavd']);
 
 /** Returns the refusal of an encrypted file: ffmpeg would copy its tracks into files that no player can decrypt. */
 function encryptedFile(container: Format): MediaError {

@@ -54,12 +54,8 @@ export async function formatOfText(file: SniffedFile): Promise<Format | null> {
   throw new MediaError('unsupported_input', `${reasonOf(file.filename)} Give a name that ends in ${extensions()}.`);
 }
 
-/** Returns whether the extension of the name is that of a text format. */
-export function hasTextName(filename: string | null): boolean {
-  return textFormatOfName(filename) !== null;
-}
-
-function textFormatOfName(filename: string | null): Format | null {
+/** Returns the text format whose extension the name has; null for any other name. */
+export function textFormatOfName(filename: string | null): Format | null {
   return TEXT_FORMATS.find((format) => format === formatOfName(filename)) ?? null;
 }
 

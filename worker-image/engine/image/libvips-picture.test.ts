@@ -80,6 +80,20 @@ describe('libvipsPicture', () => {
     await expect((await libvipsPicture({ file })).verify(NO_TOOLS)).rejects.toThrow();
   });
 
+  it('does not rotate the first frame, as the animation is not rotated', async () => {
+    const file = await sharp(await animated(['#f00', '#00f']), { animated: true })
+      .withMetadata({ orientation: 6 })
+      .webp()
+      .toBuffer();
+    const picture = await libvipsPicture({ file: await fileOf(file), animated: true });
+    const { info } = await (
+      await picture.decode(NO_TOOLS)
+    )
+      .start({ animated: false, keepProfile: false })
+      .toBuffer({ resolveWithObject: true });
+    expect({ width: info.width, height: info.height }).toEqual(picture.size);
+  });
+
   it('verifies the first frame of an animation alone when asked', async () => {
     const bytes = await animated(['#f00', '#00f', '#0f0']);
     const last = [...gifBlocks(bytes)].findLast(({ kind }) => kind === 'image');

@@ -132,7 +132,8 @@ export function openPixels(pixels: LibvipsPixels): Promise<PixelSource> {
         unlimited,
       };
       if (region !== undefined) return sharp(path, options).extract(region);
-      return options.animated === true ? sharp(path, options) : correct(sharp(path, options).autoOrient(), metadata);
+      // libvips does not rotate animations, so their size is that of the file, and so is that of their first frame.
+      return frames > 1 ? sharp(path, options) : correct(sharp(path, options).autoOrient(), metadata);
     },
   });
 }

@@ -7,7 +7,7 @@ import {
   tierRate,
   type AudioEncoding,
 } from '#worker-image/engine/media/audio-encoding.ts';
-import type { MediaStream } from '#worker-image/engine/media/probe.ts';
+import type { MediaStream } from '#worker-image/engine/media/probe-schema.ts';
 
 function stream(over: Partial<MediaStream> = {}): MediaStream {
   return { codec_name: 'flac', channels: 2, bits_per_raw_sample: 16, ...over } as MediaStream;

@@ -8,7 +8,7 @@ import {
   type EncodedAudio,
 } from '#worker-image/engine/media/audio-bit-rates.ts';
 import type { AudioCodec } from '#worker-image/engine/media/audio-codec.ts';
-import type { MediaStream } from '#worker-image/engine/media/probe.ts';
+import type { MediaStream } from '#worker-image/engine/media/probe-schema.ts';
 
 export type AudioTier = (typeof AUDIO_TIERS)[number];
 

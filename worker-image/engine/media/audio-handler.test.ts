@@ -15,7 +15,8 @@ import { sharedFixtures } from '#test/fixtures/make-fixtures.ts';
 import { draw, FIXTURE_SECONDS, SOUND_AND_COVER } from '#test/fixtures/make-media-fixtures.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
 import { audioHandler } from '#worker-image/engine/media/audio-handler.ts';
-import type { MediaFacts, MediaStream } from '#worker-image/engine/media/probe.ts';
+import type { MediaFacts } from '#worker-image/engine/media/probe.ts';
+import type { MediaStream } from '#worker-image/engine/media/probe-schema.ts';
 import { stripAsf } from '#worker-image/engine/media/strip-asf.ts';
 import { runFfprobe } from '#worker-image/tools/ffmpeg.ts';
 

@@ -19,7 +19,8 @@ import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
 import { verifyOggPages } from '#worker-image/engine/containers/ogg-checksum.ts';
 import { stripAsf } from '#worker-image/engine/media/strip-asf.ts';
 import { stripFlac, stripFrames } from '#worker-image/engine/media/strip-tags.ts';
-import { audioTrackOf, playingSeconds, probe, type MediaFacts, type Probe } from '#worker-image/engine/media/probe.ts';
+import { audioTrackOf } from '#worker-image/engine/media/audio-track.ts';
+import { playingSeconds, probe, type MediaFacts, type Probe } from '#worker-image/engine/media/probe.ts';
 import { droppedWarning } from '#worker-image/engine/media/video-extras.ts';
 import { unsupportedTarget } from '#crds/contract/work-rules.ts';
 

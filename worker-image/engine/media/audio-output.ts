@@ -2,7 +2,8 @@
 import type { Format } from '#crds/catalogue/formats.ts';
 import type { AudioCodec } from '#worker-image/engine/media/audio-codec.ts';
 import { isLossless } from '#worker-image/engine/media/audio-encoding.ts';
-import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
+import type { Probe } from '#worker-image/engine/media/probe.ts';
+import type { MediaStream } from '#worker-image/engine/media/probe-schema.ts';
 import type { MuxableFormat } from '#worker-image/tools/ffmpeg.ts';
 
 export type AudioOutput = Extract<MuxableFormat, 'aac' | 'm4a' | 'mp3' | 'ogg' | 'opus' | 'wav' | 'flac' | 'alac'>;

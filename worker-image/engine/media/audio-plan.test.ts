@@ -10,7 +10,8 @@ import {
   withSilentEnd,
   type AudioPlan,
 } from '#worker-image/engine/media/audio-plan.ts';
-import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
+import type { Probe } from '#worker-image/engine/media/probe.ts';
+import type { MediaStream } from '#worker-image/engine/media/probe-schema.ts';
 
 function probeOf(stream: Partial<MediaStream>, over: Partial<Probe> = {}): Probe {
   const track = {
@@ -22,7 +23,15 @@ function probeOf(stream: Partial<MediaStream>, over: Partial<Probe> = {}): Probe
     bits_per_raw_sample: 0,
     ...stream,
   };
-  return { format: 'mp3', audio: [track], cover: null, bitRate: 0, hasBrokenAudio: false, ...over } as unknown as Probe;
+  return {
+    format: 'mp3',
+    audio: [track],
+    cover: null,
+    bitRate: 0,
+    hasBrokenAudio: false,
+    undecodableAudio: 0,
+    ...over,
+  } as unknown as Probe;
 }
 
 const compress = (probe: Probe, audio: SentOptions['audio'] = {}): AudioPlan =>
@@ -82,6 +91,11 @@ describe('planCompress', () => {
   it('encodes a copyable stream when its channels change', () => {
     const mono = compress(probeOf({ codec_name: 'aac', bit_rate: 64_000 }, { format: 'aac' }), { channels: 'mono' });
     expect([isCopy(mono), text(mono).includes('-ac 1'), mono.warnings]).toEqual([false, true, []]);
+  });
+
+  it('keeps all channels of WAV', () => {
+    const plan = compress(probeOf({ codec_name: 'pcm_s24le', channels: 16 }, { format: 'wav' }), { format: 'wav' });
+    expect([plan.warnings, plan.outputOptions.includes('-ac')]).toEqual([[], false]);
   });
 
   it('warns when more than two channels become MP3', () => {

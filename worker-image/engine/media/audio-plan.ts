@@ -20,7 +20,9 @@ import {
   originalOf,
   type AudioOutput,
 } from '#worker-image/engine/media/audio-output.ts';
-import { audioTrackOf, GAPLESS, type MediaStream, type Probe } from '#worker-image/engine/media/probe.ts';
+import { audioTrackOf } from '#worker-image/engine/media/audio-track.ts';
+import { GAPLESS, type Probe } from '#worker-image/engine/media/probe.ts';
+import type { MediaStream } from '#worker-image/engine/media/probe-schema.ts';
 
 type AudioOptions = ResolvedOptions['audio'];
 
@@ -152,7 +154,7 @@ function refuseSampleRate(codec: AudioCodec, rate: number | null): void {
 
 function channelsOf(codec: AudioCodec, source: MediaStream, wanted: AudioOptions['channels']): number {
   if (wanted === 'mono') return 1;
-  return Math.min(source.channels, codec === 'mp3' ? 2 : 8);
+  return codec === 'pcm' ? source.channels : Math.min(source.channels, codec === 'mp3' ? 2 : 8);
 }
 
 function channelWarning(source: MediaStream, channels: number, wanted: AudioOptions['channels']): string[] {

@@ -9,6 +9,8 @@ export interface PacketClock {
   readonly startOf: (stream: number) => number | null;
   /** Returns how long the packet that is presented last is shown, in seconds; 0 without packets. */
   readonly lastDurationOf: (stream: number) => number;
+  /** Returns whether packets of the stream have a decoding time only. */
+  readonly lacksShownTimes: (stream: number) => boolean;
   /** Returns the number of the stream's packets. */
   readonly packetsOf: (stream: number) => number;
 }
@@ -43,11 +45,16 @@ export function makePacketClock({ joinsParts, longest, isGapless }: ClockOptions
   const streams = new Map<number, StreamClock>();
   const starts = new Map<number, number | null>();
   const counts = new Map<number, number>();
+  const withoutShownTimes = new Set<number>();
   let offset = 0;
+  const noteShownTime = ({ stream, shownAt, decodedAt }: Packet): void => {
+    if (shownAt === null && decodedAt !== null) withoutShownTimes.add(stream);
+  };
   return {
     read: (line) => {
       const printed = packetOf(line);
       if (printed === null || (printed.duration ?? 0) > longest) return;
+      noteShownTime(printed);
       const packet = isGapless ? { ...printed, shownAt: null, decodedAt: null } : printed;
       const before = streams.get(packet.stream);
       if (before === undefined) starts.set(packet.stream, packet.shownAt);
@@ -61,6 +68,7 @@ export function makePacketClock({ joinsParts, longest, isGapless }: ClockOptions
       const { shown, end } = streams.get(stream) ?? { shown: 0, end: 0 };
       return end - shown;
     },
+    lacksShownTimes: (stream) => withoutShownTimes.has(stream),
     packetsOf: (stream) => counts.get(stream) ?? 0,
   };
 }

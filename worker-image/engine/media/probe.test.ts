@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { audioTrackOf, playingSeconds, type MediaStream, type Probe } from '#worker-image/engine/media/probe.ts';
+import { audioTrackOf } from '#worker-image/engine/media/audio-track.ts';
+import { playingSeconds, type Probe } from '#worker-image/engine/media/probe.ts';
+import type { MediaStream } from '#worker-image/engine/media/probe-schema.ts';
 
 const stream = (index: number, more: Partial<MediaStream> = {}): MediaStream =>
   ({ index, sample_rate: 48_000, channels: 2, ...more }) as MediaStream;
 
 function probeOf(more: Partial<Probe>): Probe {
-  return { format: 'mp4', audio: [], hasBrokenAudio: false, ends: new Map(), ...more } as Probe;
+  return { format: 'mp4', audio: [], hasBrokenAudio: false, undecodableAudio: 0, ends: new Map(), ...more } as Probe;
 }
 
 describe('audioTrackOf', () => {
@@ -16,6 +18,7 @@ describe('audioTrackOf', () => {
   it.each([
     ['no audio', probeOf({}), 'has no audio track'],
     ['audio that does not decode', probeOf({ hasBrokenAudio: true }), 'is damaged'],
+    ['audio of an unknown codec', probeOf({ undecodableAudio: 1 }), 'is not supported'],
     ['a track without a sample rate', probeOf({ audio: [stream(1, { sample_rate: 0 })] }), 'is damaged'],
   ])('refuses a file with %s', (_what, probe, message) => {
     expect(() => audioTrackOf(probe)).toThrow(

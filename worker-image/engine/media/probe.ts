@@ -1,66 +1,11 @@
 /** Reads the streams of a media file, and their times, with ffprobe. */
-import { z } from 'zod';
 import { MediaError } from '#crds/contract/media-error.ts';
 import type { EngineDeps, Facts, Work } from '#worker-image/engine/handler.ts';
 import { isTransformed, rotationOf } from '#worker-image/engine/media/display-matrix.ts';
 import { readHdrMetadata, type HdrMetadata } from '#worker-image/engine/media/hdr-metadata.ts';
 import { makePacketClock, type PacketClock } from '#worker-image/engine/media/packet-clock.ts';
+import { PROBE_ENTRIES, probeSchema, type MediaStream } from '#worker-image/engine/media/probe-schema.ts';
 import { runFullFfprobe, type MediaFile } from '#worker-image/tools/ffmpeg.ts';
-
-const number = z.coerce.number().catch(0);
-const text = z.string().catch('');
-
-const streamSchema = z.object({
-  index: z.int(),
-  codec_type: text,
-  /** ffmpeg's name, such as h264, hevc, aac; empty for an unknown codec. */
-  codec_name: text,
-  codec_tag_string: text,
-  width: number.optional().default(0),
-  height: number.optional().default(0),
-  pix_fmt: text,
-  sample_aspect_ratio: text,
-  color_transfer: text,
-  color_space: text,
-  /** `tt`, `bb`, `tb` or `bt` for interlaced video. */
-  field_order: text,
-  sample_fmt: text,
-  sample_rate: number.optional().default(0),
-  channels: number.optional().default(0),
-  /** ffmpeg's name, such as stereo; empty where the decoder names none. */
-  channel_layout: text,
-  bits_per_raw_sample: number.optional().default(0),
-  /** Bits per second; 0 when unknown. */
-  bit_rate: number.optional().default(0),
-  disposition: z.object({ attached_pic: number.optional().default(0) }).optional(),
-  side_data_list: z
-    .array(z.object({ side_data_type: text, rotation: number.optional().default(0), displaymatrix: text }))
-    .optional(),
-  tags: z.record(z.string(), z.unknown()).optional().default({}),
-});
-
-const probeSchema = z.object({
-  streams: z.array(streamSchema).default([]),
-  chapters: z.array(z.unknown()).default([]),
-  format: z
-    .object({
-      start_time: number.optional().default(0),
-      duration: number.optional().default(0),
-      bit_rate: number.optional().default(0),
-    })
-    .default({ start_time: 0, duration: 0, bit_rate: 0 }),
-});
-
-const ENTRIES = [
-  'stream=index,codec_type,codec_name,codec_tag_string,width,height,pix_fmt,sample_aspect_ratio,color_transfer,color_space,field_order,sample_fmt,sample_rate,channels,channel_layout,bits_per_raw_sample,bit_rate',
-  'stream_disposition=attached_pic',
-  'stream_side_data=side_data_type,rotation,displaymatrix',
-  'stream_tags=alpha_mode,ALPHA_MODE',
-  'chapter=id',
-  'format=start_time,duration,bit_rate',
-].join(':');
-
-export type MediaStream = z.infer<typeof streamSchema>;
 
 export interface Probe {
   readonly format: MediaFile['format'];
@@ -68,10 +13,14 @@ export interface Probe {
   readonly video: MediaStream | null;
   /** Number of its packets: at least that of its frames. */
   readonly videoPackets: number;
+  /** Its packets have no presentation times, but their order is not that of the frames, as in AVI. */
+  readonly lacksFrameTimes: boolean;
   /** Time for which its last frame is shown, in seconds. */
   readonly lastFrameSeconds: number;
   readonly audio: readonly MediaStream[];
-  /** There are audio streams, but none declares its channels, because its first packets do not decode. */
+  /** Number of audio streams whose codec ffmpeg does not decode, such as the spatial audio of an iPhone. */
+  readonly undecodableAudio: number;
+  /** There are other audio streams, but none declares its channels, because its first packets do not decode. */
   readonly hasBrokenAudio: boolean;
   /** Cover art. */
   readonly cover: MediaStream | null;
@@ -81,6 +30,8 @@ export interface Probe {
   readonly chapters: number;
   /** Number of data streams, such as timecode and sensor data. */
   readonly data: number;
+  /** Number of those that are timecodes, which ffmpeg writes again in mov. */
+  readonly timecodes: number;
   /** Number of further video streams. */
   readonly moreVideos: number;
   /** HDR metadata of PQ video; null for all other. */
@@ -115,7 +66,7 @@ export interface MediaFacts extends Facts {
 export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, input: MediaFile): Promise<Probe> {
   const { directory } = work;
   const clock = clockOf(input.format);
-  const found = await runFullFfprobe(deps, { input, entries: ENTRIES, directory, onPacket: clock.read });
+  const found = await runFullFfprobe(deps, { input, entries: PROBE_ENTRIES, directory, onPacket: clock.read });
   const printed = probeSchema.safeParse(found);
   if (!printed.success || printed.data.streams.length === 0) {
     throw new MediaError(
@@ -131,19 +82,18 @@ export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, inp
     clock,
   );
   const video = videos[0] ?? null;
-  const audible = ofType('audio').filter((stream) => stream.channels > 0);
+  const data = ofType('data').filter((stream) => stream.codec_tag_string !== CHAPTER_NAMES);
   return {
     format: input.format,
     video,
-    videoPackets: video === null ? 0 : clock.packetsOf(video.index),
-    lastFrameSeconds: video === null ? 0 : clock.lastDurationOf(video.index),
-    audio: withPackets(audible, clock),
-    hasBrokenAudio: audible.length === 0 && ofType('audio').length > 0,
+    ...frameTimesOf(video, clock),
+    ...audioOf(ofType('audio'), clock),
     cover: ofType('video').find(isCover) ?? null,
     subtitles: ofType('subtitle'),
     attachments: ofType('attachment'),
     chapters: chapters.length,
-    data: ofType('data').filter((stream) => stream.codec_tag_string !== CHAPTER_NAMES).length,
+    data: data.length,
+    timecodes: data.filter((stream) => stream.codec_tag_string === TIMECODE).length,
     moreVideos: Math.max(0, videos.length - 1),
     hdr: isPq(video) ? await readHdrMetadata(deps, { input, directory: work.directory, stream: video.index }) : null,
     bitRate: format.bit_rate,
@@ -155,23 +105,38 @@ export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, inp
   };
 }
 
-/**
- * Returns the first audio stream.
- * @throws MediaError processing_failed when there is none, or none that can be decoded.
- */
-export function audioTrackOf({ audio: [track], hasBrokenAudio }: Probe): MediaStream {
-  if (track !== undefined && track.sample_rate > 0) return track;
-  const isBroken = hasBrokenAudio || track !== undefined;
-  throw new MediaError(
-    'processing_failed',
-    isBroken
-      ? 'The audio track is damaged: its first packets do not declare channels and sample rate. Check that the file plays, and send it again.'
-      : 'The file has no audio track. Send a file with audio.',
-  );
+function frameTimesOf(
+  video: MediaStream | null,
+  clock: PacketClock,
+): Pick<Probe, 'videoPackets' | 'lacksFrameTimes' | 'lastFrameSeconds'> {
+  if (video === null) return { videoPackets: 0, lacksFrameTimes: false, lastFrameSeconds: 0 };
+  const { index, has_b_frames: reordered } = video;
+  return {
+    videoPackets: clock.packetsOf(index),
+    lacksFrameTimes: reordered > 0 && clock.lacksShownTimes(index),
+    lastFrameSeconds: clock.lastDurationOf(index),
+  };
+}
+
+function audioOf(
+  streams: readonly MediaStream[],
+  clock: PacketClock,
+): Pick<Probe, 'audio' | 'undecodableAudio' | 'hasBrokenAudio'> {
+  const decodable = streams.filter((stream) => !UNDECODABLE_AUDIO.has(stream.codec_name));
+  const audible = decodable.filter((stream) => stream.channels > 0);
+  return {
+    audio: withPackets(audible, clock),
+    undecodableAudio: streams.length - decodable.length,
+    hasBrokenAudio: audible.length === 0 && decodable.length > 0,
+  };
 }
 
 /** Tag of QuickTime's track of chapter names, which the file's chapters repeat. */
 const CHAPTER_NAMES = 'text';
+/** Tag of QuickTime's timecode track. */
+const TIMECODE = 'tmcd';
+/** Audio codecs that no version of ffmpeg decodes, by its names; one that it does not know has none. */
+const UNDECODABLE_AUDIO: ReadonlySet<string> = new Set(['', 'ac4', 'mpegh_3d_audio']);
 
 /**
  * Returns the streams with packets: a file of several bit rates lists a stream for each, and may contain the packets of

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
+import type { Probe } from '#worker-image/engine/media/probe.ts';
+import type { MediaStream } from '#worker-image/engine/media/probe-schema.ts';
 import { audioTrackOptions, audioTrackWarnings } from '#worker-image/engine/media/video-audio.ts';
 
 function probeOf(codecs: readonly string[], over: Partial<MediaStream> = {}, trimmed: readonly number[] = []): Probe {
   const audio = codecs.map((codec, index) => {
     return { index, codec_name: codec, sample_rate: 48_000, channels: 2, bits_per_raw_sample: 0, ...over };
   });
-  return { audio, trimmed: new Set(trimmed) } as unknown as Probe;
+  return { audio, undecodableAudio: 0, trimmed: new Set(trimmed) } as unknown as Probe;
 }
 
 const text = (...args: Parameters<typeof audioTrackOptions>): string => audioTrackOptions(...args).join(' ');

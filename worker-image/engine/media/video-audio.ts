@@ -1,7 +1,9 @@
 /** The audio tracks of a video: copied where the container supports them, else AAC or Opus. Pure. */
 import type { AudioCodec } from '#worker-image/engine/media/audio-codec.ts';
 import { encoderOptions, isLossless, nearestRate } from '#worker-image/engine/media/audio-encoding.ts';
-import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
+import type { Probe } from '#worker-image/engine/media/probe.ts';
+import type { MediaStream } from '#worker-image/engine/media/probe-schema.ts';
+import { droppedWarning } from '#worker-image/engine/media/video-extras.ts';
 import { isQuickTime, type VideoOutput } from '#worker-image/engine/media/video-output.ts';
 
 /** Maximum number of audio tracks that are kept, such as languages and commentaries. */
@@ -51,10 +53,13 @@ export function restoresTrimmed({ trimmed }: Probe, { index }: MediaStream, form
   return trimmed.has(index) && !isQuickTime(format);
 }
 
-/** Returns a warning when audio tracks are dropped. */
-export function audioTrackWarnings({ audio }: Probe): string[] {
+/** Returns warnings for audio tracks that are dropped. */
+export function audioTrackWarnings({ audio, undecodableAudio }: Probe): string[] {
   const more = audio.length - MAX_TRACKS;
-  return more > 0 ? [`Of ${audio.length} audio tracks the first ${MAX_TRACKS} were kept.`] : [];
+  return [
+    ...(more > 0 ? [`Of ${audio.length} audio tracks the first ${MAX_TRACKS} were kept.`] : []),
+    ...droppedWarning(undecodableAudio, 'audio track of an unsupported codec', 'audio tracks of unsupported codecs'),
+  ];
 }
 
 function encodedTrack(track: MediaStream, codec: AudioCodec, operation: 'compress' | 'convert'): string[] {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
+import type { Probe } from '#worker-image/engine/media/probe.ts';
+import type { MediaStream } from '#worker-image/engine/media/probe-schema.ts';
 import {
   codecFor,
   decoderOptions,
@@ -39,6 +40,10 @@ describe('videoOptions', () => {
     ['limits the web tier', [{ width: 3840, height: 2160 }, { tier: 'web' }], 'scale=1920:1080'],
     ['limits the bit rate of the web tier', [{}, { tier: 'web' }], '-maxrate 6000k -bufsize 12000k'],
     ['deinterlaces', [{ field_order: 'tt' }], 'bwdif='],
+    ['deinterlaces frames that only the decoder of DV marks', [{ codec_name: 'dvvideo' }], 'deint=interlaced'],
+    ['names the matrix of RGB', [{ pix_fmt: 'gbrp' }], 'scale=1920:1080:out_color_matrix=bt709:out_range=tv'],
+    ['converts RGB of even sides', [{ pix_fmt: 'rgb24', width: 640 }], 'scale=out_color_matrix=bt709:out_range=tv,'],
+    ['names the colors that RGB was converted to', [{ pix_fmt: 'bgr0' }], '-colorspace:v:0 bt709'],
     ['maps HDR to SDR for 8 bits', [{ color_transfer: 'smpte2084', pix_fmt: 'yuv420p10le' }], 'tonemap=hable'],
     ['keeps 10 bits with H.265', [{ pix_fmt: 'yuv420p10le' }, { codec: 'h265' }], 'format=yuv420p10le'],
     ['keeps transparency', [{ pix_fmt: 'yuva420p' }, { codec: 'vp9', keepsAlpha: true }], 'format=yuva420p'],

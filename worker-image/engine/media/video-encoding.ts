@@ -1,7 +1,8 @@
 /** Filters and encoder settings of video. Pure, apart from the number of processors. */
 import { availableParallelism } from 'node:os';
 import type { VIDEO_CODECS, VIDEO_TIERS } from '#crds/catalogue/options/video.ts';
-import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
+import type { Probe } from '#worker-image/engine/media/probe.ts';
+import type { MediaStream } from '#worker-image/engine/media/probe-schema.ts';
 
 export type VideoCodec = (typeof VIDEO_CODECS)[number];
 export type VideoTier = (typeof VIDEO_TIERS)[number];
@@ -24,6 +25,9 @@ const WEB_LONG_SIDE = 1920;
 
 const HDR_TRANSFERS: ReadonlySet<string> = new Set(['smpte2084', 'arib-std-b67']);
 const INTERLACED: ReadonlySet<string> = new Set(['tt', 'bb', 'tb', 'bt']);
+/** Codecs whose containers often do not declare that their video is interlaced. The decoder marks the frames. */
+const MAYBE_INTERLACED: ReadonlySet<string> = new Set(['dvvideo', 'mjpeg']);
+const RGB = /^(?:0?rgb|0?bgr|gbr|argb|abgr|pal8|x2rgb|x2bgr)/;
 const WITH_ALPHA = /^(?:yuva|gbrap|rgba|bgra|argb|abgr|ya8|ya16|ayuv)/;
 
 export interface VideoEncoding {
@@ -56,6 +60,7 @@ export function videoOptions(probe: Probe, video: MediaStream, encoding: VideoEn
     ...times,
     ...encoder,
     ...keyFrames,
+    ...(isRgb(video) ? [...RGB_COLORS, '-color_range:v:0', 'tv'] : []),
     ...(alpha ? ['-auto-alt-ref', '0'] : []),
   ];
 }
@@ -87,7 +92,9 @@ function holdsLastFrame({ lastFrameSeconds, videoPackets, ends }: Probe, video: 
 function sourceFilters(video: MediaStream, keepsAlpha: boolean): string[] {
   return [
     // Deinterlaces only frames that are marked as interlaced, without changing their number.
-    ...(INTERLACED.has(video.field_order) ? ['bwdif=mode=send_frame:deint=interlaced'] : []),
+    ...(INTERLACED.has(video.field_order) || MAYBE_INTERLACED.has(video.codec_name)
+      ? ['bwdif=mode=send_frame:deint=interlaced']
+      : []),
     // Shows transparent pixels on black, not in the color that is stored for them.
     ...(hasAlpha(video) && !keepsAlpha ? ['premultiply=inplace=1'] : []),
   ];
@@ -137,9 +144,19 @@ export function codecFor(probe: Probe, video: MediaStream, encoding: VideoEncodi
 function sizeFilters(probe: Probe, video: MediaStream, longSide: number | null): string[] {
   const shown = shownSides(probe, video);
   const { width, height } = writtenSides(probe, video, longSide);
-  if (width === shown.width && height === shown.height) return [];
+  const matrix = isRgb(video) ? [RGB_TO_YUV] : [];
+  if (width === shown.width && height === shown.height) return matrix.map((options) => `scale=${options}`);
   const square = ['', 'N/A', '0:1', '1:1'].includes(video.sample_aspect_ratio);
-  return [`scale=${width}:${height}`, ...(square ? ['setsar=1'] : [])];
+  return [`scale=${[`${width}:${height}`, ...matrix].join(':')}`, ...(square ? ['setsar=1'] : [])];
+}
+
+/** Options of the scale filter for the conversion of RGB. Its default is the matrix of SD video, without naming it. */
+const RGB_TO_YUV = 'out_color_matrix=bt709:out_range=tv';
+/** Encoder options that name this conversion. */
+const RGB_COLORS = ['colorspace', 'color_primaries', 'color_trc'].flatMap((name) => [`-${name}:v:0`, 'bt709']);
+
+function isRgb({ pix_fmt: format }: MediaStream): boolean {
+  return RGB.test(format);
 }
 
 /** Returns even width and height, within the maximum long side. */

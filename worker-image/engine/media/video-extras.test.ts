@@ -1,11 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
+import type { Probe } from '#worker-image/engine/media/probe.ts';
+import type { MediaStream } from '#worker-image/engine/media/probe-schema.ts';
 import { extrasOf, withoutExtras } from '#worker-image/engine/media/video-extras.ts';
 
 const stream = (index: number, codec: string): MediaStream => ({ index, codec_name: codec }) as MediaStream;
 
 function probeOf(over: Partial<Probe> = {}): Probe {
-  return { subtitles: [], attachments: [], cover: null, moreVideos: 0, data: 0, ...over } as Probe;
+  return {
+    subtitles: [],
+    attachments: [],
+    cover: null,
+    moreVideos: 0,
+    data: 0,
+    timecodes: 0,
+    video: null,
+    ...over,
+  } as Probe;
 }
 
 describe('extrasOf', () => {
@@ -26,7 +36,8 @@ describe('extrasOf', () => {
     ['a cover of another codec', { cover: stream(7, 'bmp') }, 'mp4', 1],
     ['further videos', { moreVideos: 2 }, 'mkv', 1],
     ['data', { data: 1 }, 'mp4', 1],
-    ['data that QuickTime keeps', { data: 1 }, 'mov', 0],
+    ['timecodes that QuickTime keeps', { data: 1, timecodes: 1 }, 'mov', 0],
+    ['other data in QuickTime', { data: 2, timecodes: 1 }, 'mov', 1],
     ['attached files that Matroska keeps', { attachments: [stream(5, 'ttf')] }, 'mkv', 0],
     ['a cover that MP4 keeps', { cover: stream(7, 'png') }, 'mp4', 0],
   ])('for %s has a warning if they are dropped', (_what, over, format, warnings) => {

@@ -2,7 +2,8 @@
  * Subtitles, cover art, attached files and data of a video: kept where the container supports them, else named in a
  * warning. Pure.
  */
-import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
+import type { Probe } from '#worker-image/engine/media/probe.ts';
+import type { MediaStream } from '#worker-image/engine/media/probe-schema.ts';
 import type { VideoOutput } from '#worker-image/engine/media/video-output.ts';
 
 /** ffmpeg's options that keep extras, and the warnings about those that are dropped. */
@@ -46,7 +47,8 @@ export function extrasOf(probe: Probe, format: VideoOutput): ExtrasPlan {
       ...droppedWarning(probe.attachments.length - attachments.length, 'attached file'),
       ...droppedWarning(probe.cover === null || cover !== null ? 0 : 1, 'cover image'),
       ...droppedWarning(probe.moreVideos, 'further video track'),
-      ...droppedWarning(format === 'mov' ? 0 : probe.data, 'data track'),
+      ...droppedWarning(format === 'mov' ? probe.data - probe.timecodes : probe.data, 'data track'),
+      ...(format === 'mov' && isSpherical(probe) ? [SPHERICAL_WARNING] : []),
     ],
   };
 }
@@ -66,10 +68,18 @@ function coverOf({ cover }: Probe, format: VideoOutput): MediaStream | null {
   return isKept ? cover : null;
 }
 
+const SPHERICAL_WARNING =
+  'The projection of the 360-degree video was dropped, because mov cannot contain it: players show the video flat. mp4, mkv and webm keep it.';
+
+/** Returns whether the video declares a projection of all directions. */
+export function isSpherical({ video }: Probe): boolean {
+  return video?.side_data_list?.some((data) => data.side_data_type === 'Spherical Mapping') === true;
+}
+
 /** Returns the warning for a number of dropped tracks or files; none for 0 or less. */
-export function droppedWarning(count: number, what: string): string[] {
+export function droppedWarning(count: number, what: string, whats = `${what}s`): string[] {
   if (count <= 0) return [];
   return [
-    count === 1 ? `${/^[aeiou]/.test(what) ? 'An' : 'A'} ${what} was dropped.` : `${count} ${what}s were dropped.`,
+    count === 1 ? `${/^[aeiou]/.test(what) ? 'An' : 'A'} ${what} was dropped.` : `${count} ${whats} were dropped.`,
   ];
 }

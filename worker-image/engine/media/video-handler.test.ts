@@ -212,6 +212,83 @@ describe('converting a video', () => {
     expect(await convert(fixture(from), to)).toMatchObject({ format: to, facts: { videoCodec: codec } });
   });
 
+  it('shows the frames of an avi in their order, which its packets do not have', async () => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'avi',
+      name: 'reordered',
+      args: [...VIDEO_SOURCE, '-c:v', 'libx264', '-preset', 'medium', '-bf', '3', '-x264-params', 'b-adapt=0'],
+    });
+    const produced = await convert(source, 'mp4');
+    const hashes = async (path: string): Promise<string[]> => {
+      const args = [
+        '-v',
+        'error',
+        '-i',
+        path,
+        '-vf',
+        'scale=8:8,format=gray,lutyuv=y=floor(val/64)*64',
+        '-f',
+        'framemd5',
+        '-',
+      ];
+      const { stdout } = await engineDeps().run({
+        file: 'ffmpeg',
+        args,
+        directory,
+        signal: new AbortController().signal,
+        timeoutSeconds: 60,
+      });
+      return stdout.split('\n').flatMap((line) => line.split(/,\s*/)[5] ?? []);
+    };
+    const [before, after] = [await hashes(source.path), await hashes(produced.path)];
+    const same = before.filter((hash, at) => hash === after[at]).length;
+    expect(after).toHaveLength(before.length);
+    expect(same / before.length).toBeGreaterThan(0.8);
+  });
+
+  it('drops an audio track of an unknown codec, as iPhones record it, with a warning', async () => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'mp4',
+      name: 'spatial',
+      args: [
+        ...VIDEO_SOURCE,
+        '-f',
+        'lavfi',
+        '-i',
+        'sine=d=2',
+        '-map',
+        '0',
+        '-map',
+        '1',
+        '-map',
+        '1',
+        ...X264,
+        '-c:a',
+        'aac',
+      ],
+    });
+    const bytes = await readFile(source.path);
+    bytes.write('apac', bytes.lastIndexOf('mp4a'), 'latin1');
+    bytes.write('xsds', bytes.lastIndexOf('esds'), 'latin1');
+    await writeFile(source.path, bytes);
+    for (const produced of [await compress(source), await convert(source, 'mp4')]) {
+      expect(probed(produced).audio.map(({ codec_name: name }) => name)).toEqual(['aac']);
+      expect(produced.warnings).toEqual(['An audio track of an unsupported codec was dropped.']);
+    }
+  });
+
+  it('names the colors that the RGB of a screen recording is converted to', async () => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'mkv',
+      name: 'rgb',
+      args: ['-f', 'lavfi', '-i', 'color=0x00c000:size=1280x720:duration=1', '-c:v', 'ffv1', '-pix_fmt', 'gbrp'],
+    });
+    for (const codec of ['h264', 'h265', 'vp9'] as const) {
+      const { video } = probed(await compress(source, { codec, ...(codec === 'vp9' && { format: 'webm' }) }));
+      expect(video).toMatchObject({ color_space: 'bt709', pix_fmt: 'yuv420p' });
+    }
+  });
+
   it('copies or encodes an avi with packed frames', async () => {
     const source = await draw(engineDeps().run, directory, {
       format: 'avi',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { resolveOptions } from '#crds/catalogue/options/options.ts';
-import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
+import type { Probe } from '#worker-image/engine/media/probe.ts';
+import type { MediaStream } from '#worker-image/engine/media/probe-schema.ts';
 import { planCompress, planConvert, shownSize, videoTrackOf } from '#worker-image/engine/media/video-plan.ts';
 
 function streamOf(over: Partial<MediaStream>): MediaStream {
@@ -24,6 +25,8 @@ function probeOf(video: Partial<MediaStream>, over: Partial<Probe> = {}): Probe 
     subtitles: [],
     attachments: [],
     data: 0,
+    timecodes: 0,
+    undecodableAudio: 0,
     moreVideos: 0,
     hdr: null,
     rotation: 0,
@@ -55,6 +58,30 @@ describe('planConvert', () => {
   it('encodes a rotated or flipped video where the container stores no display matrix', () => {
     const rotated = probeOf({}, { isTransformed: true });
     expect([copies(rotated, 'mp4'), copies(rotated, 'mkv')]).toEqual([true, false]);
+  });
+
+  it('encodes a video whose packets do not say in which order its frames are shown', () => {
+    expect(copies(probeOf({}, { format: 'avi', lacksFrameTimes: true }), 'mp4')).toBe(false);
+  });
+
+  it.each([
+    ['mp4', true],
+    ['mov', false],
+    ['mkv', false],
+  ] as const)('describes the projection of a 360-degree video in %s by an option: %j', (format, isDescribed) => {
+    const spherical = probeOf({
+      side_data_list: [{ side_data_type: 'Spherical Mapping', rotation: 0, displaymatrix: '' }],
+    });
+    expect(text(spherical, format).includes('-strict unofficial')).toBe(isDescribed);
+    expect(planConvert(spherical, format).warnings).toHaveLength(format === 'mov' ? 1 : 0);
+  });
+
+  it('copies Dolby Vision without a base layer with its description, and refuses to encode it', () => {
+    const data = { side_data_type: 'DOVI configuration record', rotation: 0, displaymatrix: '', dv_profile: 5 };
+    const probe = probeOf({ codec_name: 'hevc', side_data_list: [data] });
+    expect([copies(probe, 'mp4'), text(probe, 'mp4').includes('-strict unofficial')]).toEqual([true, true]);
+    expect(() => planConvert(probe, 'mov')).toThrow('Dolby Vision of profile 5');
+    expect(() => planCompress(probe, resolveOptions(new Map()).video)).toThrow('Dolby Vision of profile 5');
   });
 
   it('encodes a trimmed video where the container stores no edit list', () => {

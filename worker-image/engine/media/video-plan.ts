@@ -2,8 +2,9 @@
 import { MediaError } from '#crds/contract/media-error.ts';
 import type { ResolvedOptions } from '#crds/catalogue/options/options.ts';
 import type { EngineDeps } from '#worker-image/engine/handler.ts';
-import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
-import { extrasOf, withoutExtras } from '#worker-image/engine/media/video-extras.ts';
+import type { Probe } from '#worker-image/engine/media/probe.ts';
+import type { MediaStream } from '#worker-image/engine/media/probe-schema.ts';
+import { extrasOf, isSpherical, withoutExtras } from '#worker-image/engine/media/video-extras.ts';
 import { isQuickTime, type VideoOutput } from '#worker-image/engine/media/video-output.ts';
 import {
   codecFor,
@@ -69,14 +70,20 @@ export function planCompress(
 /** Returns the plan for converting, in fixed high quality. Copies the video stream when the container supports it. */
 export function planConvert(probe: Probe, format: VideoOutput, builtWith: BuiltWith = {}): VideoPlan {
   const video = videoTrackOf(probe);
-  const losesMatrix = probe.isTransformed && !isQuickTime(format);
-  const copies = COPYABLE[format].has(video.codec_name) && !losesMatrix && !restoresTrimmed(probe, video, format);
-  if (!copies) return planReencode(probe, format, builtWith);
+  if (!COPYABLE[format].has(video.codec_name) || isChangedByCopying(probe, video, format))
+    return planReencode(probe, format, builtWith);
   const copied = ['-c:v:0', 'copy'];
   return assemble(probe, { format, operation: 'convert', copies: true }, copied, {
     codec: video.codec_name === 'hevc' ? 'h265' : null,
     warnings: hasAlpha(video) && format === 'mp4' ? [ALPHA_WARNING] : [],
   });
+}
+
+/** Returns whether the container would show a copy of the stream otherwise than the input's. */
+function isChangedByCopying(probe: Probe, video: MediaStream, format: VideoOutput): boolean {
+  const losesMatrix = probe.isTransformed && !isQuickTime(format);
+  const losesColors = isDolbyVisionOnly(video) && format === 'mov';
+  return losesMatrix || losesColors || probe.lacksFrameTimes || restoresTrimmed(probe, video, format);
 }
 
 /** Returns the plan for converting with a new encoding, for streams that cannot be copied. */
@@ -103,6 +110,7 @@ interface Target extends BuiltWith {
 
 function planEncode(probe: Probe, target: Target, wanted: Omit<VideoEncoding, 'keepsAlpha'>): VideoPlan {
   const video = videoTrackOf(probe);
+  if (isDolbyVisionOnly(video)) throw dolbyVisionOnly();
   const keepsAlpha = wanted.codec === 'vp9' && (target.format === 'webm' || target.format === 'mkv');
   const encoding = { ...wanted, keepsAlpha };
   const lacksCodec = target.withoutHevc === true && wanted.codec === 'h265';
@@ -113,6 +121,19 @@ function planEncode(probe: Probe, target: Target, wanted: Omit<VideoEncoding, 'k
     ...(codec === wanted.codec ? [] : [lacksCodec ? HEVC_WARNING : SMALL_WARNING]),
   ];
   return assemble(probe, { ...target, copies: false }, encoded, { codec, warnings });
+}
+
+/** Profile of Dolby Vision whose colors only its own decoders reconstruct: it has no layer that others show. */
+const DOLBY_VISION_ONLY = 5;
+
+function isDolbyVisionOnly({ side_data_list: data = [] }: MediaStream): boolean {
+  return data.some(({ dv_profile: profile }) => profile === DOLBY_VISION_ONLY);
+}
+
+function dolbyVisionOnly(): MediaError {
+  const message =
+    'The video is Dolby Vision of profile 5, whose colors only decoders of Dolby Vision show. Export it as HDR10 or SDR and send that.';
+  return new MediaError('processing_failed', message);
 }
 
 const SMALL_WARNING = 'A side of the video is shorter than 16 pixels, which H.265 does not support: H.264 was used.';
@@ -137,7 +158,7 @@ function assemble(
     '4096',
     ...videoCoding,
     ...audioTrackOptions(probe, format, operation),
-    ...containerOptions(format, codec),
+    ...containerOptions(probe, format, codec),
   ];
   const common = [...warnings, ...audioTrackWarnings(probe)];
   const bare: VideoPlan = {
@@ -156,8 +177,15 @@ function assemble(
 
 const EXTRAS_WARNING = 'Subtitles, attached files and the cover image were dropped: they could not be read.';
 
-function containerOptions(format: VideoOutput, codec: VideoCodec | null): string[] {
+function containerOptions(probe: Probe, format: VideoOutput, codec: VideoCodec | null): string[] {
   if (!isQuickTime(format)) return [];
+  // ffmpeg writes these descriptions in mp4, by this option only.
+  const isDescribed = format === 'mp4' && (isSpherical(probe) || isDolbyVisionOnly(videoTrackOf(probe)));
   // Apple's players recognize HEVC by this tag only.
-  return ['-movflags', '+faststart', ...(codec === 'h265' ? ['-tag:v:0', 'hvc1'] : [])];
+  return [
+    '-movflags',
+    '+faststart',
+    ...(codec === 'h265' ? ['-tag:v:0', 'hvc1'] : []),
+    ...(isDescribed ? ['-strict', 'unofficial'] : []),
+  ];
 }

@@ -7,6 +7,7 @@ import type { EngineDeps, KindHandler, Produced, Work } from '#worker-image/engi
 import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
 import { isEncryptedWorkbook } from '#worker-image/engine/containers/xls-encryption.ts';
 import { embedImages } from '#worker-image/engine/office/embed-images.ts';
+import { hiddenSlidesWarnings } from '#worker-image/engine/office/hidden-slides-warning.ts';
 import { omittedSheetsWarnings } from '#worker-image/engine/office/omitted-sheets-warning.ts';
 import { exportFilter, importFilter, type OfficeKind } from '#worker-image/engine/office/office-filters.ts';
 import { refuseOversizedLayout } from '#worker-image/engine/office/refuse-oversized-layout.ts';
@@ -55,6 +56,7 @@ async function convert(deps: EngineDeps, work: Work, kind: OfficeKind): Promise<
   if (output === null) throw await notOpenedError(work);
   if (to === 'html') await embedImages(output);
   if (to === 'csv') warnings.push(...(await omittedSheetsWarnings(path, format)));
+  if (to === 'pdf') warnings.push(...(await hiddenSlidesWarnings(path, format)));
   return { path: output.path, format: to, facts: {}, warnings };
 }
 

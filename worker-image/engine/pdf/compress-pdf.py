@@ -1,6 +1,6 @@
 """Writes a smaller PDF with images rewritten and fonts subset, and compares it with the original.
 
-usage: compress-pdf.py INPUT OUTPUT DPI JPEG_QUALITY MAX_PIXELS
+usage: compress-pdf.py INPUT OUTPUT DPI JPEG_QUALITY MAX_PIXELS OBJECT_STREAMS
 
 Exits with 1 and writes no OUTPUT when neither that nor the same file with whole fonts compares equal.
 """
@@ -22,7 +22,7 @@ from font_subsetting import subset_fonts
 from forked import MAX_FORKED_PIXELS, in_background
 
 
-def main(source: str, target: str, dpi: int, quality: int, max_pixels: int) -> None:
+def main(source: str, target: str, dpi: int, quality: int, max_pixels: int, object_streams: str) -> None:
     pikepdf.settings.set_flate_compression_level(9)
     attempt, original = f"{target}.attempt", None
     for with_fonts in (True, False):
@@ -37,7 +37,7 @@ def main(source: str, target: str, dpi: int, quality: int, max_pixels: int) -> N
 
                 rewrite_images(pdf, images, dpi, quality, max_pixels)
             has_changed_fonts = with_fonts and subset_fonts(pdf, streams)
-            save(pdf, attempt, streams)
+            save(pdf, attempt, streams, object_streams)
         if not differences(original(), read_file(attempt)):
             os.replace(attempt, target)
             return
@@ -52,7 +52,7 @@ def start_reading(source: str, images: list):
     return start(lambda: read_file(source))
 
 
-def save(pdf: pikepdf.Pdf, target: str, streams: list) -> None:
+def save(pdf: pikepdf.Pdf, target: str, streams: list, object_streams: str) -> None:
     prune(pdf)
     merge_duplicates(pdf, streams)
     pack_metadata(pdf, streams)
@@ -60,10 +60,10 @@ def save(pdf: pikepdf.Pdf, target: str, streams: list) -> None:
     pdf.save(
         target,
         encryption=pdf.is_encrypted,
-        object_stream_mode=pikepdf.ObjectStreamMode.generate,
+        object_stream_mode=pikepdf.ObjectStreamMode[object_streams],
         fix_metadata_version=False,
     )
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], *(int(text) for text in sys.argv[3:]))
+    main(sys.argv[1], sys.argv[2], *(int(text) for text in sys.argv[3:6]), sys.argv[6])

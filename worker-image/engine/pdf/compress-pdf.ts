@@ -12,7 +12,7 @@ import {
   runQpdf,
   type PdfDeps,
 } from '#worker-image/engine/pdf/run-pdf-tool.ts';
-import { isSigned } from '#worker-image/engine/pdf/is-signed.ts';
+import { readPdfMarks } from '#worker-image/engine/pdf/pdf-marks.ts';
 import { readablePdf } from '#worker-image/engine/pdf/repair-pdf.ts';
 
 interface Tier {
@@ -30,7 +30,7 @@ const TIERS: Readonly<Record<ResolvedOptions['pdf']['quality'], Tier | null>> = 
   original: null,
 };
 
-const PACK = ['--object-streams=generate', '--recompress-flate', '--compression-level=9'];
+const PACK = ['--recompress-flate', '--compression-level=9'];
 const SIGNED_WARNING = 'The PDF is signed: the compressed file looks the same, but its signature is no longer valid.';
 
 /**
@@ -39,28 +39,44 @@ const SIGNED_WARNING = 'The PDF is signed: the compressed file looks the same, b
  * @throws MediaError processing_failed when no tool can read the file.
  */
 export async function compressPdf(deps: EngineDeps, work: Work, facts: PdfFacts): Promise<Produced> {
-  const [path, hasSignature] = await Promise.all([compress(deps, work), isSigned(deps, work)]);
-  return { path, format: 'pdf', facts, warnings: hasSignature ? [SIGNED_WARNING] : [] };
+  const { isSigned, isPdfA1 } = await readPdfMarks(deps, work);
+  const path = await compress(deps, work, isPdfA1 ? 'disable' : 'generate');
+  return { path, format: 'pdf', facts, warnings: isSigned ? [SIGNED_WARNING] : [] };
 }
 
-async function compress(deps: EngineDeps, work: Work): Promise<string> {
+/** How objects are stored: packed into streams, or each for itself. By the names of qpdf. */
+type ObjectStreams = 'generate' | 'disable';
+
+async function compress(deps: EngineDeps, work: Work, objectStreams: ObjectStreams): Promise<string> {
   const tier = TIERS[work.options.pdf.quality];
-  const rewritten = tier === null ? null : await rewrite(deps, work, tier);
+  const rewritten = tier === null ? null : await rewrite(deps, work, { ...tier, objectStreams });
   deps.onProgress(80);
-  return rewritten ?? pack(deps, work);
+  return rewritten ?? pack(deps, work, objectStreams);
 }
 
 /** Returns the path of a file that compared equal to the input; null when there is none. */
-async function rewrite(deps: PdfDeps, work: Work, { dpi, quality }: Tier): Promise<string | null> {
+async function rewrite(
+  deps: PdfDeps,
+  work: Work,
+  { dpi, quality, objectStreams }: Tier & { readonly objectStreams: ObjectStreams },
+): Promise<string | null> {
   const path = comparedPath(work);
   const numbers = [dpi, quality, work.limits.maxPixels].map(String);
-  await runPdfScript(deps, work, { name: 'compress-pdf', args: [await readablePdf(work), path, ...numbers] });
+  await runPdfScript(deps, work, {
+    name: 'compress-pdf',
+    args: [await readablePdf(work), path, ...numbers, objectStreams],
+  });
   return existsSync(path) ? path : null;
 }
 
-async function pack(deps: PdfDeps, work: Work): Promise<string> {
+async function pack(deps: PdfDeps, work: Work, objectStreams: ObjectStreams): Promise<string> {
   const path = join(work.directory, 'lossless.pdf');
-  const result = await runQpdf(deps, work, [...PACK, await readablePdf(work), path]);
+  const result = await runQpdf(deps, work, [
+    `--object-streams=${objectStreams}`,
+    ...PACK,
+    await readablePdf(work),
+    path,
+  ]);
   if (!isQpdfSuccess(result) || !existsSync(path)) throw damagedPdf(result);
   return path;
 }

@@ -102,7 +102,7 @@ async function writtenWith(damage: string): Promise<{ exitCode: string; isWritte
   const exitCode = await python(
     `import compact_objects, rewrite_images
 ${damage}
-sys.argv = ${JSON.stringify([script, fixture?.path, output, '150', '66', '100000000'])}
+sys.argv = ${JSON.stringify([script, fixture?.path, output, '150', '66', '100000000', 'generate'])}
 try:
     runpy.run_path(sys.argv[0], run_name="__main__")
 except SystemExit as end:

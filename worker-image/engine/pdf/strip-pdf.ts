@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { EngineDeps, Produced, Work } from '#worker-image/engine/handler.ts';
 import type { PdfFacts } from '#worker-image/engine/pdf/inspect-pdf.ts';
-import { isSigned } from '#worker-image/engine/pdf/is-signed.ts';
+import { readPdfMarks } from '#worker-image/engine/pdf/pdf-marks.ts';
 import { damagedPdf, runPdfScript } from '#worker-image/engine/pdf/run-pdf-tool.ts';
 import { readablePdf } from '#worker-image/engine/pdf/repair-pdf.ts';
 
@@ -15,5 +15,6 @@ export async function stripPdf(deps: EngineDeps, work: Work, facts: PdfFacts): P
   const path = join(work.directory, 'stripped.pdf');
   const result = await runPdfScript(deps, work, { name: 'strip-metadata', args: [await readablePdf(work), path] });
   if (result.exitCode !== 0) throw damagedPdf(result);
-  return { path, format: 'pdf', facts, warnings: (await isSigned(deps, work)) ? [SIGNED_WARNING] : [] };
+  const { isSigned } = await readPdfMarks(deps, work);
+  return { path, format: 'pdf', facts, warnings: isSigned ? [SIGNED_WARNING] : [] };
 }

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { freshDirectory, runHandler, workOn } from '#test/fixtures/engine-work.ts';
 import { photo } from '#test/fixtures/make-image-fixtures.ts';
+import { fileReaderOf } from '#test/fixtures/memory-file-reader.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
 import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
+import { findAlphaFault } from '#worker-image/engine/image/loaders/alpha-orientation.ts';
 
 const [WIDTH, HEIGHT] = [128, 64];
 
@@ -56,5 +58,32 @@ describe('an AVIF with transparency', () => {
     [0, null, WIDTH, HEIGHT],
   ])('is rotated by %j quarters with its transparency by %j', async (picture, alpha, width, height) => {
     expect((await converted(picture, alpha)).facts).toMatchObject({ width, height });
+  });
+});
+
+describe('findAlphaFault', () => {
+  /** Inserts a reference of item 1, the image, to item 2 into the references, and enlarges the boxes around it. */
+  const withReference = (type: string): Buffer => {
+    const at = plain.indexOf('auxl') - 4;
+    const reference = Buffer.alloc(14);
+    reference.writeUInt32BE(14);
+    reference.write(type, 4, 'latin1');
+    reference.writeUInt16BE(1, 8);
+    reference.writeUInt16BE(1, 10);
+    reference.writeUInt16BE(2, 12);
+    const file = Buffer.concat([plain.subarray(0, at), reference, plain.subarray(at)]);
+    for (const box of ['meta', 'iref']) {
+      const size = file.indexOf(box) - 4;
+      file.writeUInt32BE(file.readUInt32BE(size) + reference.length, size);
+    }
+    return file;
+  };
+
+  it.each([
+    ['prem', 'multiplied with its transparency'],
+    ['cdsc', null],
+  ])('for an image with a reference %s to its transparency is %j', async (type, message) => {
+    const fault = await findAlphaFault(fileReaderOf(withReference(type)));
+    expect(fault?.message ?? null).toEqual(message === null ? null : expect.stringContaining(message));
   });
 });

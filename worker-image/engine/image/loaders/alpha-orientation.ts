@@ -1,6 +1,7 @@
 /**
- * HEIC and AVIF whose transparency is not rotated and cropped like the image. libheif transforms each on its own and
- * then stretches one to the size of the other. Browsers combine them first.
+ * HEIC and AVIF whose transparency libheif combines wrongly. It transforms image and transparency each on its own and then
+ * stretches one to the size of the other, where browsers combine them first. Of colors that are multiplied with the
+ * transparency it leaves the division to its caller, and libvips does not divide.
  */
 import { MediaError } from '#crds/contract/media-error.ts';
 import { readTopBoxes } from '#worker-image/engine/containers/iso-boxes.ts';
@@ -19,20 +20,29 @@ const NO_ROTATION = 'irot\0';
 /** Types of an auxiliary image that is the transparency, with AV1 and with HEVC. */
 const ALPHA_TYPE = /auxiliary:alpha|auxid:1(?!\d)/;
 
-/** Returns the error for transparency in another orientation or for boxes that do not nest; else null. */
+/** Returns the error for transparency in another orientation, multiplied colors, or boxes that do not nest; else null. */
 export async function findAlphaFault(heif: FileReader): Promise<Error | null> {
   try {
-    const differs = await withImageErrors('Reading the image', () => hasTransformedAlpha(heif));
-    return differs ? transformedAlpha() : null;
+    return await withImageErrors('Reading the image', () => faultOf(heif));
   } catch (error) {
     if (error instanceof MediaError) return error;
     throw error;
   }
 }
 
-async function hasTransformedAlpha(heif: FileReader): Promise<boolean> {
+async function faultOf(heif: FileReader): Promise<MediaError | null> {
   const box = (await readTopBoxes(heif)).find(({ type }) => type === 'meta');
-  return box !== undefined && transformsDiffer(await heif.read(box.body, box.end - box.body));
+  if (box === undefined) return null;
+  const meta = await heif.read(box.body, box.end - box.body);
+  if (isPremultiplied(meta)) return premultiplied();
+  return transformsDiffer(meta) ? transformedAlpha() : null;
+}
+
+/** @param bytes The content of the `meta` box. */
+function isPremultiplied(bytes: Buffer): boolean {
+  const meta = { body: 0, end: bytes.length };
+  const image = primaryItem(bytes, meta);
+  return readItems(bytes, meta).references.some(({ type, from }) => type === 'prem' && from === image);
 }
 
 /** @param bytes The content of the `meta` box. */
@@ -66,6 +76,13 @@ function transformsOf(properties: readonly DescribedProperty[]): string {
     .map(({ type, content }) => type + content.slice(0, TRANSFORMS.get(type)))
     .filter((transform) => transform !== NO_ROTATION)
     .join('');
+}
+
+function premultiplied(): MediaError {
+  return new MediaError(
+    'processing_failed',
+    'The colors of the image are stored multiplied with its transparency, which is not supported. Open it in an image editor, save it as PNG or AVIF without premultiplied alpha and send that.',
+  );
 }
 
 function transformedAlpha(): MediaError {

@@ -12,6 +12,8 @@ export interface BmpHeader {
   /** Entries of blue, green and red, 3 or 4 bytes each. */
   readonly palette: { readonly offset: number; readonly count: number; readonly entryBytes: 3 | 4 };
   readonly pixelOffset: number;
+  /** True when the file contains or names a color profile. */
+  readonly hasProfile: boolean;
 }
 
 const FILE_HEADER = 14;
@@ -22,6 +24,11 @@ const WINDOWS_HEADER = 40;
 /** Length of BITMAPV2INFOHEADER, which contains the color masks, in bytes. */
 const MASKS_INSIDE = 52;
 const ALPHA_INSIDE = 56;
+/** Length of BITMAPV5HEADER, which may name a color profile, in bytes. */
+const PROFILE_INSIDE = 124;
+const COLOR_SPACE_AT = FILE_HEADER + 56;
+/** Color spaces MBED and LINK, a profile in the file and one beside it, as their bytes are stored. */
+const PROFILES: readonly string[] = ['DEBM', 'KNIL'];
 const DEPTHS: readonly number[] = [1, 2, 4, 8, 16, 24, 32];
 const COMPRESSIONS: Readonly<Record<number, BmpHeader['compression']>> = {
   0: 'none',
@@ -69,6 +76,7 @@ function os2Header(bytes: Buffer): BmpHeader {
     masks: defaultMasks(bits),
     palette: { offset: FILE_HEADER + OS2_HEADER, count: bits <= 8 ? 2 ** bits : 0, entryBytes: 3 },
     pixelOffset: bytes.readUInt32LE(10),
+    hasProfile: false,
   };
 }
 
@@ -95,6 +103,8 @@ function windowsHeader(bytes: Buffer, headerBytes: number): BmpHeader {
     },
     // Some writers omit the palette here. One without a number of colors may be shorter than the maximum.
     pixelOffset: Math.max(bytes.readUInt32LE(10), paletteOffset + Math.min(maxColors, colors) * 4),
+    hasProfile:
+      headerBytes >= PROFILE_INSIDE && PROFILES.includes(bytes.toString('latin1', COLOR_SPACE_AT, COLOR_SPACE_AT + 4)),
   };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BMP_VARIANTS, drawBmp } from '#test/fixtures/draw-bmp.ts';
 import { BMP_PICTURE } from '#test/fixtures/make-image-fixtures.ts';
+import { readBmpHeader } from '#worker-image/engine/image/loaders/bmp-header.ts';
 import { decodeBmp } from '#worker-image/engine/image/loaders/load-bmp.ts';
 
 const { width, height, palette, at } = BMP_PICTURE;
@@ -17,6 +18,22 @@ function wanted(channels: 3 | 4): Buffer {
 function fullPalette(): (typeof palette)[number][] {
   return Array.from({ length: 256 }, (_, index) => palette[index] ?? [0, 0, 0]);
 }
+
+describe('readBmpHeader', () => {
+  it.each([
+    ['DEBM', true],
+    ['KNIL', true],
+    ['BGRs', false],
+  ])('returns whether a header with the color space %s has a profile: %j', (colorSpace, hasProfile) => {
+    const plain = drawBmp(BMP_PICTURE, '24');
+    const file = Buffer.concat([plain.subarray(0, 14 + 40), Buffer.alloc(84), plain.subarray(14 + 40)]);
+    file.writeUInt32LE(124, 14);
+    file.writeUInt32LE(file.readUInt32LE(10) + 84, 10);
+    file.write(colorSpace, 70, 'latin1');
+    expect(readBmpHeader(file)).toMatchObject({ hasProfile });
+    expect(decodeBmp(file).data.equals(wanted(3))).toBe(true);
+  });
+});
 
 describe('decodeBmp', () => {
   it.each(BMP_VARIANTS)('reads the %s variant', (variant) => {

@@ -8,15 +8,18 @@ import { readWhole } from '#worker-image/engine/image/read-whole.ts';
 
 export async function loadBmp(_deps: DecoderDeps, file: ImageFile): Promise<Picture> {
   const { path } = file;
-  const { width, height } = await withFileReader(path, (bmp) => Promise.resolve(readBmpHeader(bmp.head)));
+  const { width, height, hasProfile } = await withFileReader(path, (bmp) => Promise.resolve(readBmpHeader(bmp.head)));
   return {
     ...STILL_IMAGE,
     file,
     size: { width, height },
+    ...(hasProfile && { warning: PROFILE_WARNING }),
     decode: () => openBmp(path),
     verify: async () => void decodeBmp(await readWhole(path)),
   };
 }
+
+const PROFILE_WARNING = 'The color profile of the BMP was ignored: its colors are taken for sRGB.';
 
 async function openBmp(path: string): Promise<PixelSource> {
   const { data, isPalette, ...raw } = decodeBmp(await readWhole(path));

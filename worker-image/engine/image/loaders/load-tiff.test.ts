@@ -114,3 +114,41 @@ describe('a TIFF that libvips does not read', () => {
     expect(produced).toMatchObject({ format: 'tiff' });
   });
 });
+
+describe('a TIFF that begins with a preview', () => {
+  /** Returns a gray page whose offsets count from a position in the file, with further tags. */
+  const pageAt = (at: number, side: number, shade: number, ...more: Parameters<typeof writeTiff>[1]): Buffer => {
+    const short = (id: number, value: number) => ({ id, type: 'short', values: [value] }) as const;
+    const tags = [
+      short(256, side),
+      short(257, side),
+      short(258, 8),
+      short(259, PLAIN),
+      short(262, GRAY),
+      { id: 273, type: 'long', values: 'picture' } as const,
+      short(277, 1),
+      short(278, side),
+      { id: 279, type: 'long', values: [side * side] } as const,
+      ...more,
+    ].toSorted((one, other) => one.id - other.id);
+    return writeTiff(Buffer.alloc(at), tags, Buffer.alloc(side * side, shade)).subarray(at);
+  };
+
+  it.each(['nested in the preview', 'on the next page'])('is read with the image %s', async (where) => {
+    const isNested = where.startsWith('nested');
+    const tags = (offset: number) => [
+      { id: 254, type: 'long', values: [1] } as const,
+      ...(isNested ? [{ id: 330, type: 'long', values: [offset] } as const] : []),
+    ];
+    const length = pageAt(HEADER.length, 8, 0, ...tags(0)).length;
+    const image = HEADER.length + length;
+    const preview = pageAt(HEADER.length, 8, 0, ...tags(image));
+    if (!isNested) preview.writeUInt32LE(image, 2 + preview.readUInt16LE(0) * 12);
+    const path = join(await freshDirectory(), 'camera.tif');
+    await writeFile(path, Buffer.concat([HEADER, preview, pageAt(image, 32, 200)]));
+    const work = await workOn({ path, format: 'tiff', operation: 'convert', options: { convert: { to: 'png' } } });
+    const produced = await runHandler(imageHandler, work);
+    const { data, info } = await sharp(produced.path).raw().toBuffer({ resolveWithObject: true });
+    expect([info.width, info.height, data[0]]).toEqual([32, 32, 200]);
+  });
+});

@@ -2,16 +2,18 @@
  * TIFF, with other decoders for variants that libvips rejects or silently reads in wrong colors: Pillow, and
  * `decode-tiff-samples.ts` for unusual sample depths.
  */
-import { stat } from 'node:fs/promises';
+import { copyFile, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { withFileReader, type FileReader } from '#worker-image/engine/containers/file-reader.ts';
 import {
   countTiffPages,
   firstTiffDirectory,
+  offsetBehindPreview,
   SAMPLE_FORMAT,
   SEPARATE_PLANES,
   TIFF_TAG,
+  tiffCoding,
   tiffNumber,
   tiffNumbers,
   type TiffEntries,
@@ -29,9 +31,13 @@ import {
 import { decodeTiffSamples, isDecodedHere } from '#worker-image/engine/image/loaders/decode-tiff-samples.ts';
 import type { DecoderDeps, ImageFile, ImageSize, Picture } from '#worker-image/engine/image/picture.ts';
 
-export async function loadTiff(_deps: DecoderDeps, file: ImageFile): Promise<Picture> {
-  const { path, maxPixels } = file;
-  const readExif: Picture['readExif'] = () => readTiffExif(file);
+/** Loads a TIFF. One that begins with a preview is read from a copy that begins with the image. */
+export async function loadTiff(_deps: DecoderDeps, original: ImageFile): Promise<Picture> {
+  const offset = await withFileReader(original.path, offsetBehindPreview);
+  const path = offset === null ? original.path : await copyFrom(original, offset);
+  const file = { ...original, path };
+  const { maxPixels } = file;
+  const readExif: Picture['readExif'] = () => readTiffExif(original);
   const fallback = await withFileReader(path, findFallback);
   if (fallback === null) {
     const metadata = await readMetadata({ path });
@@ -46,6 +52,23 @@ export async function loadTiff(_deps: DecoderDeps, file: ImageFile): Promise<Pic
     verify: async (deps) => void (await readThumbnail({ path: await decodeTiff(deps, file, fallback) })),
     readExif,
   };
+}
+
+/** Returns the path of a copy whose first page is the directory at an offset. */
+async function copyFrom(file: ImageFile, offset: number): Promise<string> {
+  const copy = scratchPath(file, 'behind-preview.tif');
+  await copyFile(file.path, copy);
+  const coding = await withFileReader(copy, ({ head }) => Promise.resolve(tiffCoding(head)));
+  if (coding === null) throw new Error(`${copy} has directories, but no byte order`);
+  const { firstLinkAt, offsetBytes, isLittle } = coding;
+  const link = Buffer.alloc(offsetBytes);
+  if (offsetBytes === 8 && isLittle) link.writeBigUInt64LE(BigInt(offset));
+  else if (offsetBytes === 8) link.writeBigUInt64BE(BigInt(offset));
+  else if (isLittle) link.writeUInt32LE(offset);
+  else link.writeUInt32BE(offset);
+  await using target = await open(copy, 'r+');
+  await target.write(link, 0, link.length, firstLinkAt);
+  return copy;
 }
 
 const COMPRESSION = { oldJpeg: 6, jpeg: 7 } as const;

@@ -53,6 +53,28 @@ describe('stripTiff', () => {
     expect(stripTiff(file).equals(Buffer.concat([first, Buffer.alloc(reduced.length)]))).toBe(true);
   });
 
+  const PREVIEW: Tag = { id: 254, type: 'long', values: [1] };
+
+  it('removes a preview before the image', () => {
+    const preview = page(PREVIEW);
+    const image = page().subarray(HEADER.length);
+    const at = preview.length;
+    const file = Buffer.concat([preview, image]);
+    file.writeUInt32LE(at, HEADER.length + 2 + (IMAGE.length + 1) * 12);
+    // The offset of the pixels.
+    file.writeUInt32LE(file.lastIndexOf(PIXELS), at + 2 + 12 + 8);
+    const stripped = stripTiff(file);
+    expect([stripped.readUInt32LE(4), stripped.indexOf(PIXELS), stripped.length]).toEqual([
+      at,
+      file.lastIndexOf(PIXELS),
+      file.length,
+    ]);
+  });
+
+  it('refuses a preview that contains the image', () => {
+    expect(() => stripTiff(page(PREVIEW, { id: 330, type: 'long', values: [8] }))).toThrow('begins with a preview');
+  });
+
   it.each<readonly [string, Buffer]>([
     ['no bytes', Buffer.alloc(0)],
     ['truncated pixels', page().subarray(0, -1)],

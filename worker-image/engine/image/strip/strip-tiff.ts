@@ -4,7 +4,8 @@
  */
 import { brokenFile } from '#worker-image/engine/containers/broken-file.ts';
 import { numbersOf, openTiff, readDirectories, type Tiff } from '#worker-image/engine/containers/tiff-in-memory.ts';
-import type { ByteRange, TiffDirectory } from '#worker-image/engine/containers/tiff.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { REDUCED, type ByteRange, type TiffDirectory } from '#worker-image/engine/containers/tiff.ts';
 
 const TAG = {
   subfileType: 254,
@@ -13,7 +14,7 @@ const TAG = {
   stripBytes: 279,
   tileOffsets: 324,
   tileBytes: 325,
-  jpegOffset: 513,
+  subIfds: 330,
 } as const;
 /** Tags that are kept: size, samples, strips and tiles, colors, transparency, position, profile. */
 const KEPT: ReadonlySet<number> = numbersIn(
@@ -21,13 +22,14 @@ const KEPT: ReadonlySet<number> = numbersIn(
     '529-532 32995-32998 34675',
 );
 const OLD_JPEG = 6;
-const REDUCED = 1;
 
 /** Returns a copy without metadata. @throws MediaError processing_failed when a directory or its values are truncated. */
 export function stripTiff(original: Buffer): Buffer {
   const tiff = openTiff(Buffer.from(original));
   const pages = readDirectories(tiff);
-  const shown = pages.filter((page, i) => i === 0 || (valueOf(tiff, page, TAG.subfileType) & REDUCED) === 0);
+  refuseNestedImage(tiff, pages[0]);
+  const whole = pages.filter((page) => (valueOf(tiff, page, TAG.subfileType) & REDUCED) === 0);
+  const shown = whole.length > 0 ? whole : pages.slice(0, 1);
   const removed = [...pages.filter((page) => !shown.includes(page)).map(({ range }) => range), ...removedValues(shown)];
   // Only the decoder of old JPEG finds its tables, so their bytes must stay.
   const isOld = shown.some((page) => valueOf(tiff, page, TAG.compression) === OLD_JPEG);
@@ -37,6 +39,16 @@ export function stripTiff(original: Buffer): Buffer {
   if (isOld) for (const { start, end } of removed) tiff.file.fill(0, start, end);
   else blankRest(tiff.file, kept);
   return tiff.file;
+}
+
+/** Refuses a file whose image is nested in its preview, as cameras write it: what is nested is blanked. */
+function refuseNestedImage(tiff: Tiff, first: TiffDirectory | undefined): void {
+  if (first === undefined || (valueOf(tiff, first, TAG.subfileType) & REDUCED) === 0) return;
+  if (!first.entries.some(({ tag }) => tag === TAG.subIfds)) return;
+  throw new MediaError(
+    'processing_failed',
+    'The TIFF begins with a preview that contains the image, as some cameras write it. Save it with one page and send that.',
+  );
 }
 
 function numbersIn(ranges: string): Set<number> {
@@ -82,7 +94,9 @@ function data(tiff: Tiff, { entries }: TiffDirectory, offsets: number, lengths: 
 
 /** Links the kept pages, past those that are removed. */
 function linkPages(tiff: Tiff, pages: readonly TiffDirectory[]): void {
-  pages.forEach(({ linkAt }, i) => tiff.writeNumber(pages[i + 1]?.range.start ?? 0, linkAt, tiff.coding.offsetBytes));
+  const { firstLinkAt, offsetBytes } = tiff.coding;
+  tiff.writeNumber(pages[0]?.range.start ?? 0, firstLinkAt, offsetBytes);
+  pages.forEach(({ linkAt }, i) => tiff.writeNumber(pages[i + 1]?.range.start ?? 0, linkAt, offsetBytes));
 }
 
 function dropEntries(tiff: Tiff, { range, entries, linkAt }: TiffDirectory): void {
