@@ -64,7 +64,7 @@ export async function apply(deps: ApplyDeps, facts: JobFacts, decision: Decision
 }
 
 async function release(deps: ApplyDeps, { name, run }: JobFacts): Promise<Applied> {
-  await deps.runs.release(name, run?.is.state === 'ended' ? run.name : undefined);
+  await deps.runs.release(name, run?.status.state === 'ended' ? run.name : undefined);
   deps.heartbeats.forget(jobIdOfName(name));
   deps.percentWrites.delete(name);
   return { result: 'released', requeueAt: null };

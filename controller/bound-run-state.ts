@@ -14,14 +14,14 @@ export function standbyOf({ metadata }: KubeObject): string | null {
  * pod: that says nothing about the file.
  */
 export function boundRunState(job: KubeObject, pods: readonly KubeObject[], times: PodTimes): RunState {
-  const is = runStateOf(job, pods, times);
+  const status = runStateOf(job, pods, times);
   const isStopped = job.metadata.annotations?.[STOPPED_ANNOTATION] !== undefined;
   if (pods.length === 0 && !isStopped)
     return { state: 'lost', cause: 'evicted', message: 'the pod of its standby no longer exists' };
-  if (is.state === 'lost' && is.cause === 'crashed' && pods.every((pod) => exitCodeOf(pod) === 0))
+  if (status.state === 'lost' && status.cause === 'crashed' && pods.every((pod) => exitCodeOf(pod) === 0))
     return { state: 'lost', cause: 'evicted', message: 'its standby ended before it received the attempt' };
-  if (is.state !== 'ended') return is;
+  if (status.state !== 'ended') return status;
   // The pod has waited longer than the job exists.
   const created = new Date(job.metadata.creationTimestamp);
-  return { ...is, startedAt: is.startedAt < created ? created : is.startedAt };
+  return { ...status, startedAt: status.startedAt < created ? created : status.startedAt };
 }

@@ -60,15 +60,15 @@ function factsOf({ seconds = 0, spec, status, run, heard, more }: Situation): Jo
   };
 }
 
-function buildRun(attempt: number, is: RunState): Run {
-  return { name: runName(NAME, attempt), owner: { name: NAME, uid: 'uid-1' }, attempt, node: 'node-1', is };
+function buildRun(attempt: number, status: RunState): Run {
+  return { name: runName(NAME, attempt), owner: { name: NAME, uid: 'uid-1' }, attempt, node: 'node-1', status };
 }
 
 const SUSPENDED = { isSuspended: true, resumedAt: null };
 const active = (seconds = 0): RunState => ({ state: 'active', startedAt: at(seconds), isOnReadyNode: true });
 const refusedRun: RunState = {
   state: 'waiting',
-  for: { on: 'refused', message: 'Kubernetes refuses the pod.', impossibleSince: at(0) },
+  waitingFor: { reason: 'refused', message: 'Kubernetes refuses the pod.', impossibleSince: at(0) },
 };
 const ended = (outcome: RunOutcome): RunState => ({ state: 'ended', startedAt: at(0), outcome });
 const lost = (cause: 'crashed' | 'out_of_memory' = 'crashed'): RunState => ({
@@ -221,7 +221,7 @@ describe('decide', () => {
     ['a moment before, it may still start', { seconds: 1799.9 }, { action: 'start' }],
     [
       'a run that has no node counts as waiting',
-      { seconds: 1800, status: { attempt: 1 }, run: { state: 'waiting', for: null } },
+      { seconds: 1800, status: { attempt: 1 }, run: { state: 'waiting', waitingFor: null } },
       { action: 'finish', reason: 'WaitTimeout' },
     ],
     [
@@ -345,20 +345,20 @@ describe('decide', () => {
     ],
     [
       'the status shows why a run cannot start',
-      { status: { attempt: 1 }, run: { state: 'waiting', for: { on: 'image', message: 'No image.' } } },
-      { action: 'show-waiting', for: { on: 'image', message: 'No image.' } },
+      { status: { attempt: 1 }, run: { state: 'waiting', waitingFor: { reason: 'image', message: 'No image.' } } },
+      { action: 'show-waiting', waitingFor: { reason: 'image', message: 'No image.' } },
     ],
     [
       'the status shows once why a run cannot start',
       {
         status: { attempt: 1, reason: 'WaitingForCapacity' },
-        run: { state: 'waiting', for: { on: 'capacity', message: 'Other words.' } },
+        run: { state: 'waiting', waitingFor: { reason: 'capacity', message: 'Other words.' } },
       },
       { action: 'wait', until: at(60) },
     ],
     [
       'a run that has no node needs no heartbeat',
-      { seconds: 600, status: { attempt: 1 }, run: { state: 'waiting', for: null } },
+      { seconds: 600, status: { attempt: 1 }, run: { state: 'waiting', waitingFor: null } },
       { action: 'wait', until: at(660) },
     ],
 

@@ -88,8 +88,8 @@ function whenSuspended(_timing: Timing, { mediaJob }: UnfinishedFacts): Decision
 }
 
 function whenOutcome(_timing: Timing, { mediaJob, run, status }: UnfinishedFacts): Decision | null {
-  if (run?.is.state !== 'ended' || isLost(status)) return null;
-  const { outcome } = run.is;
+  if (run?.status.state !== 'ended' || isLost(status)) return null;
+  const { outcome } = run.status;
   const contradiction = contradictionOf(outcome, mediaJob.spec);
   if (contradiction !== null) return { ...fail('EngineFault', INTERNAL_ERROR), contradiction };
   return { action: 'finish', reason: reasonOf(outcome), outcome };
@@ -130,7 +130,7 @@ function whenOutOfMemoryAgain(_timing: Timing, { outOfMemory }: UnfinishedFacts)
 
 function whenRunLost(_timing: Timing, { run, status }: UnfinishedFacts): Decision | null {
   if (isLost(status)) return null;
-  if (run?.is.state === 'lost') return { action: 'lose', cause: run.is.cause, message: run.is.message };
+  if (run?.status.state === 'lost') return { action: 'lose', cause: run.status.cause, message: run.status.message };
   if (run !== null || status.phase !== 'Running') return null;
   return { action: 'lose', cause: 'vanished', message: 'its run no longer exists' };
 }
@@ -178,9 +178,13 @@ function whenStartable(timing: Timing, facts: UnfinishedFacts): Decision | null 
 
 /** Writes only a new reason: the scheduler's message differs at each read. */
 function whenWithoutCapacity(_timing: Timing, { run, status }: UnfinishedFacts): Decision | null {
-  if (run?.is.state !== 'waiting' || run.is.for === null || status.reason === WAITING_REASONS[run.is.for.on])
+  if (
+    run?.status.state !== 'waiting' ||
+    run.status.waitingFor === null ||
+    status.reason === WAITING_REASONS[run.status.waitingFor.reason]
+  )
     return null;
-  return { action: 'show-waiting', for: run.is.for };
+  return { action: 'show-waiting', waitingFor: run.status.waitingFor };
 }
 
 function whenSuspendedSilence(timing: Timing, facts: UnfinishedFacts): Decision | null {

@@ -90,10 +90,11 @@ describe('connectRuns to a compromised process', () => {
   }
 
   it('ignores attempts that it did not start', async () => {
-    const is = { state: 'lost', cause: 'crashed', message: 'it says so' };
+    const status = { state: 'lost', cause: 'crashed', message: 'it says so' };
     const owner = { name: 'job-strange', uid: 'uid' };
     await serveReply(
-      (id) => `${JSON.stringify({ id, result: [{ name: 'job-strange-a1', owner, attempt: 1, node: null, is }] })}\n`,
+      (id) =>
+        `${JSON.stringify({ id, result: [{ name: 'job-strange-a1', owner, attempt: 1, node: null, status }] })}\n`,
     );
     const runs = await connectRuns(path);
     expect(await runs.list()).toEqual([]);

@@ -167,7 +167,7 @@ describe('controller', () => {
       owner,
       attempt: 1,
       node: null,
-      is: { state: 'active', startedAt: new Date(), isOnReadyNode: true },
+      status: { state: 'active', startedAt: new Date(), isOnReadyNode: true },
     });
     start();
     await vi.waitFor(() => expect(runs.stopped).toContain(`${owner.name}-a1`), WAIT);

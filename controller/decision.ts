@@ -11,7 +11,7 @@ export type Decision =
   | { readonly action: 'suspend' }
   /** `recordFirst`: the attempt is written to the status before its run starts. `deadline`: latest start. */
   | { readonly action: 'start'; readonly attempt: number; readonly recordFirst: boolean; readonly deadline: Date }
-  | { readonly action: 'show-waiting'; readonly for: WaitingFor }
+  | { readonly action: 'show-waiting'; readonly waitingFor: WaitingFor }
   /** The attempt is silent and not lost by that: most are, or it has never been heard. */
   | { readonly action: 'show-silence' }
   | { readonly action: 'mark-running'; readonly startedAt: Date; readonly percent: number }

@@ -23,8 +23,8 @@ function buildMediaJob(status: MediaJobStatus | null, firstAttempt = 1): MediaJo
   return { metadata, spec: buildSpec({ firstAttempt }), ...(status === null ? {} : { status }) };
 }
 
-function buildRun(attempt: number, is: RunState, uid = 'uid'): Run {
-  return { name: runName('job-1', attempt), owner: { name: 'job-1', uid }, attempt, node: null, is };
+function buildRun(attempt: number, status: RunState, uid = 'uid'): Run {
+  return { name: runName('job-1', attempt), owner: { name: 'job-1', uid }, attempt, node: null, status };
 }
 
 function gather(
@@ -86,11 +86,11 @@ describe('gatherFacts', () => {
       attempt === 2 && dispatch === 'nonce' ? failed : null;
     const mediaJob = buildMediaJob(buildStatus({ attempt: 2 }));
     const facts = await gather(mediaJob, [buildRun(2, ACTIVE)], reported);
-    expect(facts.run?.is).toEqual({ state: 'ended', startedAt: NOW, outcome: failed });
+    expect(facts.run?.status).toEqual({ state: 'ended', startedAt: NOW, outcome: failed });
     expect(facts.strays).toEqual([]);
     const lost = await gather(mediaJob, [buildRun(2, OUT_OF_MEMORY)], reported);
-    expect(lost.run?.is).toEqual(OUT_OF_MEMORY);
+    expect(lost.run?.status).toEqual(OUT_OF_MEMORY);
     const first = await gather(buildMediaJob(buildStatus({ attempt: 1 })), [buildRun(1, ACTIVE)], reported);
-    expect(first.run?.is).toEqual(ACTIVE);
+    expect(first.run?.status).toEqual(ACTIVE);
   });
 });

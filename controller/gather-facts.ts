@@ -33,7 +33,7 @@ export async function gatherFacts(deps: FactsDeps, name: string, fresh = false):
     attempt,
     run,
     strays: runs.filter((candidate) => candidate !== found && isUnfinishedRun(candidate)),
-    outOfMemory: own.filter(({ is }) => is.state === 'lost' && is.cause === 'out_of_memory').length,
+    outOfMemory: own.filter(({ status }) => status.state === 'lost' && status.cause === 'out_of_memory').length,
     heartbeat: mediaJob === null ? null : deps.heartbeats.last(mediaJob.spec.jobId, attempt),
     listeningSince: deps.heartbeats.since,
     silenceRule: deps.silenceRule(),
@@ -43,9 +43,9 @@ export async function gatherFacts(deps: FactsDeps, name: string, fresh = false):
 
 /** Returns the run as ended when its worker has reported its outcome: the node reports the end of a pod later. */
 function withReport({ heartbeats }: Pick<FactsDeps, 'heartbeats'>, run: Run, { metadata, spec }: MediaJob): Run {
-  if (run.is.state !== 'active') return run;
+  if (run.status.state !== 'active') return run;
   const outcome = heartbeats.outcome(spec.jobId, run.attempt, metadata.labels[LABELS.dispatch] ?? '');
-  return outcome === null ? run : { ...run, is: { state: 'ended', startedAt: run.is.startedAt, outcome } };
+  return outcome === null ? run : { ...run, status: { state: 'ended', startedAt: run.status.startedAt, outcome } };
 }
 
 function currentAttempt(mediaJob: MediaJob, own: readonly Run[]): number {

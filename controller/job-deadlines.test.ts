@@ -17,11 +17,11 @@ const at = (seconds: number): Date => new Date(Date.parse('2026-01-01T00:00:00Z'
 interface Situation {
   readonly spec?: Partial<MediaJobSpec>;
   readonly status?: Partial<MediaJobStatus>;
-  readonly is?: RunState;
+  readonly runStatus?: RunState;
   readonly percentWrittenAt?: Date;
 }
 
-function factsOf({ spec, status, is, percentWrittenAt }: Situation): UnfinishedFacts {
+function factsOf({ spec, status, runStatus, percentWrittenAt }: Situation): UnfinishedFacts {
   return {
     now: at(1000),
     name: 'job-1',
@@ -39,7 +39,9 @@ function factsOf({ spec, status, is, percentWrittenAt }: Situation): UnfinishedF
     isUnclaimed: false,
     attempt: 1,
     run:
-      is === undefined ? null : { name: 'run-1', owner: { name: 'job-1', uid: 'uid-1' }, attempt: 1, node: null, is },
+      runStatus === undefined
+        ? null
+        : { name: 'run-1', owner: { name: 'job-1', uid: 'uid-1' }, attempt: 1, node: null, status: runStatus },
     strays: [],
     outOfMemory: 0,
     heartbeat: null,
@@ -49,16 +51,16 @@ function factsOf({ spec, status, is, percentWrittenAt }: Situation): UnfinishedF
   };
 }
 
-const WAITING: RunState = { state: 'waiting', for: null };
+const WAITING: RunState = { state: 'waiting', waitingFor: null };
 const ACTIVE: RunState = { state: 'active', startedAt: at(900), isOnReadyNode: true };
 const LOST: Partial<MediaJobStatus> = { reason: 'AttemptLost' };
 
 describe('a job waits for capacity', () => {
   it.each<[string, Situation, boolean]>([
     ['without a run', {}, true],
-    ['while its run waits', { is: WAITING }, true],
-    ['until its run is active', { is: ACTIVE }, false],
-    ['again when its run was lost before a heartbeat', { is: ACTIVE, status: LOST }, true],
+    ['while its run waits', { runStatus: WAITING }, true],
+    ['until its run is active', { runStatus: ACTIVE }, false],
+    ['again when its run was lost before a heartbeat', { runStatus: ACTIVE, status: LOST }, true],
     ['never again after a heartbeat', { status: { startedAt: at(900).toISOString() } }, false],
   ])('%s', (_when, situation, expected) => {
     expect(isWaitingForCapacity(factsOf(situation))).toBe(expected);
@@ -82,16 +84,19 @@ describe('the deadline of a start', () => {
 });
 
 describe('a run that cannot start', () => {
-  const is: RunState = { state: 'waiting', for: { on: 'refused', message: 'No.', impossibleSince: at(100) } };
+  const runStatus: RunState = {
+    state: 'waiting',
+    waitingFor: { reason: 'refused', message: 'No.', impossibleSince: at(100) },
+  };
 
   it('fails five minutes after it was refused', () => {
-    expect(impossibleEnd(LOCAL_TIMING, factsOf({ is }))).toEqual(at(400));
+    expect(impossibleEnd(LOCAL_TIMING, factsOf({ runStatus }))).toEqual(at(400));
   });
 
   it.each<[string, Situation]>([
-    ['was lost', { is, status: LOST }],
-    ['may start later', { is: { state: 'waiting', for: { on: 'capacity', message: 'Full.' } } }],
-    ['is active', { is: ACTIVE }],
+    ['was lost', { runStatus, status: LOST }],
+    ['may start later', { runStatus: { state: 'waiting', waitingFor: { reason: 'capacity', message: 'Full.' } } }],
+    ['is active', { runStatus: ACTIVE }],
   ])('has no deadline when it %s', (_what, situation) => {
     expect(impossibleEnd(LOCAL_TIMING, factsOf(situation))).toBeNull();
   });

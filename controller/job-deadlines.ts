@@ -17,7 +17,7 @@ export function isLost(status: MediaJobStatus): boolean {
 
 /** Returns whether no attempt of the job has sent a heartbeat and none is running. */
 export function isWaitingForCapacity({ status, run }: UnfinishedFacts): boolean {
-  const isStarted = run !== null && run.is.state !== 'waiting' && !isLost(status);
+  const isStarted = run !== null && run.status.state !== 'waiting' && !isLost(status);
   return status.startedAt === null && !isStarted;
 }
 
@@ -41,7 +41,7 @@ export function percentDue(timing: Timing, { percentWrittenAt, now }: Unfinished
 
 /** Returns the time at which a run fails that cannot start; null for a run that may start. */
 export function impossibleEnd(timing: Timing, { run, status }: UnfinishedFacts): Date | null {
-  if (run?.is.state !== 'waiting' || isLost(status)) return null;
-  const since = run.is.for?.impossibleSince;
+  if (run?.status.state !== 'waiting' || isLost(status)) return null;
+  const since = run.status.waitingFor?.impossibleSince;
   return since === undefined ? null : after(since, timing.impossibleStartSeconds);
 }

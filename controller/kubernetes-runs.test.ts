@@ -186,7 +186,7 @@ describe('KubernetesRuns', () => {
     };
     const waitingFor = async (runs: KubernetesRuns, { owner }: RunRequest, fresh = false): Promise<unknown> => {
       const [run] = await runs.observe(owner.name, fresh);
-      return run?.is.state === 'waiting' ? run.is.for : run?.is;
+      return run?.status.state === 'waiting' ? run.status.waitingFor : run?.status;
     };
 
     it.each([
@@ -199,7 +199,8 @@ describe('KubernetesRuns', () => {
       now = new Date('2026-01-01T00:20:00Z');
       jobs.events.push(eventOf('Job', nameOf(run), { reason: 'FailedCreate', message }));
       await untilRead();
-      const refused = { on: 'refused', message: `Kubernetes refuses the pod: ${message}` };
+      const reason = isImpossible ? 'refused' : 'quota';
+      const refused = { reason, message: `Kubernetes refuses the pod: ${message}` };
       const since = isImpossible ? { impossibleSince: now } : {};
       for (const fresh of [false, true]) expect(await waitingFor(runs, run, fresh)).toEqual({ ...refused, ...since });
       expect(changed).toContain(run.owner.name);
@@ -235,7 +236,7 @@ describe('KubernetesRuns', () => {
       expect(await waitingFor(runs, run)).toBeNull();
       for (let reads = 0; reads < 2; reads += 1) await untilRead();
       expect(await waitingFor(runs, run)).toEqual({
-        on: 'not-started',
+        reason: 'not-started',
         message: `The node cannot prepare the pod: ${message}`,
       });
     });
@@ -266,7 +267,7 @@ describe('KubernetesRuns', () => {
         ],
       },
     });
-    expect((await runs.observe(ended.owner.name)).map(({ is }) => is.state)).toEqual(['ended']);
+    expect((await runs.observe(ended.owner.name)).map(({ status }) => status.state)).toEqual(['ended']);
     await runs.release(ended.owner.name);
     expect(() => jobs.find(`${PATH}/${name}`)).toThrow('no such Job');
   });

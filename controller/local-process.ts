@@ -26,7 +26,7 @@ import { spawned, spawnWorker, type LocalProcessOptions } from '#controller/spaw
 
 /** Final state of a run and the last characters of standard error. */
 interface RunEnd {
-  readonly is: RunState;
+  readonly status: RunState;
   readonly stderr: string;
 }
 
@@ -129,8 +129,8 @@ export class LocalProcess {
       },
     );
     this.#isUsable = exit === null && outcome !== null && isClean;
-    const is = current.isStopped ? STOPPED_RUN : stateOf({ exit, outcome, outOfMemory, startedAt });
-    return { is, stderr: this.takeStderr() };
+    const status = current.isStopped ? STOPPED_RUN : stateOf({ exit, outcome, outOfMemory, startedAt });
+    return { status, stderr: this.takeStderr() };
   }
 
   /** Returns the last characters that it wrote to standard error since the last call. */

@@ -58,16 +58,16 @@ describe('makeLocalRuns', () => {
     expect(await runs.start(await completeRequest(buildRunRequest('hang', 3)))).toBe('no-capacity');
     const other = { ...buildRunRequest('succeed', 4), account: 'acc_00000000000000000002' };
     expect(await runs.start(await completeRequest(other))).toBe('started');
-    expect((await whenOver(runs, other)).is.state).toBe('ended');
+    expect((await whenOver(runs, other)).status.state).toBe('ended');
   });
 
   it('starts a worker with a private directory and a minimal environment', async () => {
     const runs = await open({ compileCache: '/var/cache/node', triedIsolation: () => 'bubblewrap' });
     const request = buildRunRequest('report-environment', 1, 2);
     await runs.start(await completeRequest(request));
-    const { is } = await whenOver(runs, request);
+    const { status } = await whenOver(runs, request);
     const own = join(directory, 'worker-1');
-    expect(is).toMatchObject({
+    expect(status).toMatchObject({
       outcome: {
         report: {
           tools: {
@@ -84,7 +84,7 @@ describe('makeLocalRuns', () => {
         },
       },
     });
-    expect(Object.keys((is as { outcome: { report: { tools: object } } }).outcome.report.tools)).toHaveLength(10);
+    expect(Object.keys((status as { outcome: { report: { tools: object } } }).outcome.report.tools)).toHaveLength(10);
   });
 
   it('passes the spec, which contains signed URLs, over a socket pair', async () => {
@@ -109,7 +109,7 @@ describe('makeLocalRuns', () => {
       const runs = await open();
       const request = buildRunRequest(behaviour);
       await runs.start(await completeRequest(request));
-      expect((await whenOver(runs, request)).is).toMatchObject({ state: 'lost', cause: 'crashed' });
+      expect((await whenOver(runs, request)).status).toMatchObject({ state: 'lost', cause: 'crashed' });
       expect(await readdir(directory)).toEqual([]);
     },
   );
@@ -151,8 +151,8 @@ describe('makeLocalRuns', () => {
     await whenToolRuns();
     const [worker] = (await processesOf(directory)).toSorted((a, b) => a - b);
     process.kill(worker ?? 0, 'SIGKILL');
-    const { is } = await whenOver(runs, request);
-    expect(is).toMatchObject({ state: 'lost', cause: 'crashed', message: 'its worker was killed by SIGKILL' });
+    const { status } = await whenOver(runs, request);
+    expect(status).toMatchObject({ state: 'lost', cause: 'crashed', message: 'its worker was killed by SIGKILL' });
     expect(await processesOf(directory)).toEqual([]);
   });
 
@@ -185,8 +185,10 @@ describe('makeLocalRuns', () => {
       await runs.start(await completeRequest(request));
       return whenOver(runs, request);
     };
-    const pidOf = ({ is }: Run): string =>
-      is.state === 'ended' && is.outcome.outcome === 'succeeded' ? (is.outcome.report.tools['pid'] ?? '') : '';
+    const pidOf = ({ status }: Run): string =>
+      status.state === 'ended' && status.outcome.outcome === 'succeeded'
+        ? (status.outcome.report.tools['pid'] ?? '')
+        : '';
     const whenReady = (count: number) =>
       vi.waitFor(async () => expect(await processesOf(directory)).toHaveLength(count), WAIT);
 
@@ -209,7 +211,7 @@ describe('makeLocalRuns', () => {
     it.each(['crash', 'babble'])('replaces a process whose attempt left no outcome: %s', async (behaviour) => {
       const runs = await open({ ready: 1, concurrency: 1 });
       const first = pidOf(await outcomeOf(runs, 'report-environment', 1));
-      expect((await outcomeOf(runs, behaviour, 2)).is).toMatchObject({ state: 'lost', cause: 'crashed' });
+      expect((await outcomeOf(runs, behaviour, 2)).status).toMatchObject({ state: 'lost', cause: 'crashed' });
       const next = pidOf(await outcomeOf(runs, 'report-environment', 3));
       expect(next).not.toBe('');
       expect(next).not.toBe(first);
@@ -234,8 +236,8 @@ describe('makeLocalRuns', () => {
       await runs.start(await completeRequest(request));
       await whenToolRuns();
       await runs.stop(ended.name);
-      expect((await runs.observe(request.owner.name)).map(({ is }) => is.state)).toEqual(['active']);
-      expect((await runs.observe(ended.owner.name)).map(({ is }) => is.state)).toEqual(['ended']);
+      expect((await runs.observe(request.owner.name)).map(({ status }) => status.state)).toEqual(['active']);
+      expect((await runs.observe(ended.owner.name)).map(({ status }) => status.state)).toEqual(['ended']);
     });
 
     it('ends idle processes when it is closed', async () => {

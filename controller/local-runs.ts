@@ -112,10 +112,10 @@ export class LocalRuns implements Omit<Runs, 'start'> {
   async #follow(run: Run, acquired: Promise<LocalProcess>, attempt: LocalRun): Promise<void> {
     const { log } = this.#deps;
     try {
-      const { is, stderr } = await this.#runIn(await acquired, attempt);
-      if (is.state === 'lost' && is.cause !== 'stopped')
-        log.warn({ run: run.name, cause: is.cause, stderr }, 'run lost');
-      this.#entries.set(run.name, { run: { ...run, is }, process: null, over: Promise.resolve() });
+      const { status, stderr } = await this.#runIn(await acquired, attempt);
+      if (status.state === 'lost' && status.cause !== 'stopped')
+        log.warn({ run: run.name, cause: status.cause, stderr }, 'run lost');
+      this.#entries.set(run.name, { run: { ...run, status }, process: null, over: Promise.resolve() });
     } catch (error) {
       // `start` rejects with this error, and its caller may retry.
       log.error({ err: error, run: run.name }, 'run not started, or not cleaned up');
@@ -145,8 +145,8 @@ export async function completeRequest({ owner, attempt, account, spec, ticket }:
 }
 
 function newRun(clock: Clock, { owner, attempt }: LocalRunRequest): Run {
-  const is = { state: 'active', startedAt: clock.now(), isOnReadyNode: false } as const;
-  return { name: runName(owner.name, attempt), owner, attempt, node: hostname(), is };
+  const status = { state: 'active', startedAt: clock.now(), isOnReadyNode: false } as const;
+  return { name: runName(owner.name, attempt), owner, attempt, node: hostname(), status };
 }
 
 /** Ends the processes and deletes the files of a controller that was killed. Logs what it cannot delete; jobs still start. */

@@ -6,7 +6,7 @@ import { parseRunOutcome, type OutcomeReport, type RunOutcome } from '#crds/cont
 interface ReportedOutcome {
   readonly attempt: number;
   readonly dispatch: string;
-  readonly is: RunOutcome;
+  readonly outcome: RunOutcome;
 }
 
 export class OutcomeReports {
@@ -14,17 +14,17 @@ export class OutcomeReports {
 
   /** Records a report. Returns the status of the response: 400 for no outcome, 410 when the attempt is not current. */
   record(mediaJob: MediaJob | null, { jobId, attempt, dispatch, outcome }: OutcomeReport): 204 | 400 | 410 {
-    const is = parseRunOutcome(outcome);
-    if (is === null) return 400;
+    const parsed = parseRunOutcome(outcome);
+    if (parsed === null) return 400;
     if (!isCurrent(mediaJob, attempt) || mediaJob?.metadata.labels[LABELS.dispatch] !== dispatch) return 410;
-    this.#reported.set(jobId, { attempt, dispatch, is });
+    this.#reported.set(jobId, { attempt, dispatch, outcome: parsed });
     return 204;
   }
 
   /** Returns the outcome that an attempt of the MediaJob with that nonce has reported; null: none. */
   find(jobId: string, attempt: number, dispatch: string): RunOutcome | null {
     const found = this.#reported.get(jobId);
-    return found?.attempt === attempt && found.dispatch === dispatch ? found.is : null;
+    return found?.attempt === attempt && found.dispatch === dispatch ? found.outcome : null;
   }
 
   forget(jobId: string): void {

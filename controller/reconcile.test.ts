@@ -185,7 +185,7 @@ describe('reconcile', () => {
       owner: { name: NAME, uid: 'uid-before' },
       attempt: 2,
       node: null,
-      is: { state: 'active', startedAt: job.deps.clock.now(), isOnReadyNode: true },
+      status: { state: 'active', startedAt: job.deps.clock.now(), isOnReadyNode: true },
     });
     await job.create();
     expect(await job.step()).toBe('started');

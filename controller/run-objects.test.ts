@@ -32,7 +32,7 @@ describe('asRun', () => {
       owner: { name: 'job-1', uid: 'uid-media-job' },
       attempt: 2,
       node: 'node-1',
-      is: { state: 'waiting' },
+      status: { state: 'waiting' },
     });
   });
 
@@ -74,15 +74,15 @@ describe('the objects of a run', () => {
 });
 
 describe('explainedRun', () => {
-  const runIn = (is: RunState): Run => ({ ...asRun(job, [], TIMES), is });
-  const waiting = runIn({ state: 'waiting', for: null });
+  const runIn = (status: RunState): Run => ({ ...asRun(job, [], TIMES), status });
+  const waiting = runIn({ state: 'waiting', waitingFor: null });
 
   it('says that Kubernetes refuses the pod, which lasts until the installation is changed', () => {
     const message = { text: 'violates PodSecurity', impossibleSince: new Date(CREATED) };
-    expect(explainedRun(waiting, { hasPod: false, message }).is).toEqual({
+    expect(explainedRun(waiting, { hasPod: false, message }).status).toEqual({
       state: 'waiting',
-      for: {
-        on: 'refused',
+      waitingFor: {
+        reason: 'refused',
         message: 'Kubernetes refuses the pod: violates PodSecurity',
         impossibleSince: new Date(CREATED),
       },
@@ -90,20 +90,22 @@ describe('explainedRun', () => {
   });
 
   it('lets a run wait that exceeds a quota', () => {
-    const { is } = explainedRun(waiting, { hasPod: false, message: { text: 'exceeded quota: small' } });
-    expect(is).toEqual({
+    const { status } = explainedRun(waiting, { hasPod: false, message: { text: 'exceeded quota: small' } });
+    expect(status).toEqual({
       state: 'waiting',
-      for: { on: 'refused', message: 'Kubernetes refuses the pod: exceeded quota: small' },
+      waitingFor: { reason: 'quota', message: 'Kubernetes refuses the pod: exceeded quota: small' },
     });
   });
 
   it('says that a volume of the pod is not mounted', () => {
-    const { is } = explainedRun(waiting, { hasPod: true, message: { text: 'secret not found' } });
-    expect(is).toMatchObject({ for: { on: 'not-started', message: expect.stringContaining('secret not found') } });
+    const { status } = explainedRun(waiting, { hasPod: true, message: { text: 'secret not found' } });
+    expect(status).toMatchObject({
+      waitingFor: { reason: 'not-started', message: expect.stringContaining('secret not found') },
+    });
   });
 
   it('leaves a run without a message, one with a reason and an active one unchanged', () => {
-    const full = runIn({ state: 'waiting', for: { on: 'capacity', message: 'Full.' } });
+    const full = runIn({ state: 'waiting', waitingFor: { reason: 'capacity', message: 'Full.' } });
     const active = runIn({ state: 'active', startedAt: new Date(CREATED), isOnReadyNode: true });
     expect(explainedRun(waiting, { hasPod: true, message: undefined })).toBe(waiting);
     for (const run of [full, active]) expect(explainedRun(run, { hasPod: true, message: { text: 'No.' } })).toBe(run);

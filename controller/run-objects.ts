@@ -73,19 +73,22 @@ export function ownedBy(job: KubeObject, pods: readonly KubeObject[]): readonly 
   return pods.filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === job.metadata.uid));
 }
 
+const EXCEEDED_QUOTA = /exceeded quota/;
+
 /** Returns a waiting run with the message of Kubernetes about its Job or pod; the same run without one. */
 export function explainedRun(
   run: Run,
   { hasPod, message }: { hasPod: boolean; message: StartMessage | undefined },
 ): Run {
-  if (message === undefined || run.is.state !== 'waiting' || run.is.for !== null) return run;
+  if (message === undefined || run.status.state !== 'waiting' || run.status.waitingFor !== null) return run;
   const { text, ...impossible } = message;
   if (hasPod) {
     const unprepared = `The node cannot prepare the pod: ${text}`;
-    return { ...run, is: { state: 'waiting', for: { on: 'not-started', message: unprepared } } };
+    return { ...run, status: { state: 'waiting', waitingFor: { reason: 'not-started', message: unprepared } } };
   }
-  const refused = { on: 'refused', message: `Kubernetes refuses the pod: ${text}` } as const;
-  return { ...run, is: { state: 'waiting', for: { ...refused, ...impossible } } };
+  const reason = EXCEEDED_QUOTA.test(text) ? 'quota' : 'refused';
+  const refused = { reason, message: `Kubernetes refuses the pod: ${text}` } as const;
+  return { ...run, status: { state: 'waiting', waitingFor: { ...refused, ...impossible } } };
 }
 
 export function asRun(job: KubeObject, own: readonly KubeObject[], times: PodTimes): Run {
@@ -95,6 +98,6 @@ export function asRun(job: KubeObject, own: readonly KubeObject[], times: PodTim
     owner: { name: labels[LABELS.job] ?? '', uid: ownerReferences[0]?.uid ?? '' },
     attempt: Number(labels[LABELS.attempt]),
     node: own.map((pod) => (pod['spec'] as { nodeName?: string }).nodeName).find((node) => node !== undefined) ?? null,
-    is: standbyOf(job) === null ? runStateOf(job, own, times) : boundRunState(job, own, times),
+    status: standbyOf(job) === null ? runStateOf(job, own, times) : boundRunState(job, own, times),
   };
 }

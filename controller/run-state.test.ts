@@ -42,24 +42,27 @@ const unscheduled = {
 
 describe('runStateOf', () => {
   it.each<[string, KubeObject, KubeObject[], object]>([
-    ['no pod yet', job, [], { state: 'waiting', for: null }],
+    ['no pod yet', job, [], { state: 'waiting', waitingFor: null }],
     [
       'suspended by a queue',
       buildObject('job', { conditions: [{ type: 'Suspended', status: 'True' }] }),
       [],
-      { state: 'waiting', for: { on: 'capacity', message: 'The queue has not admitted the job.' } },
+      { state: 'waiting', waitingFor: { reason: 'capacity', message: 'The queue has not admitted the job.' } },
     ],
     [
       'no node takes the pod',
       job,
       [buildObject('pod', unscheduled)],
-      { state: 'waiting', for: { on: 'capacity', message: 'The pod cannot be scheduled: 0/3 nodes are available' } },
+      {
+        state: 'waiting',
+        waitingFor: { reason: 'capacity', message: 'The pod cannot be scheduled: 0/3 nodes are available' },
+      },
     ],
     [
       'the image cannot be pulled',
       job,
       [buildPod({ waiting: { reason: 'ImagePullBackOff', message: 'not found' } }, { phase: 'Pending' })],
-      { state: 'waiting', for: { on: 'image', message: 'The image worker:1 cannot be pulled: not found' } },
+      { state: 'waiting', waitingFor: { reason: 'image', message: 'The image worker:1 cannot be pulled: not found' } },
     ],
     [
       'the container cannot be created',
@@ -72,8 +75,8 @@ describe('runStateOf', () => {
       ],
       {
         state: 'waiting',
-        for: {
-          on: 'not-started',
+        waitingFor: {
+          reason: 'not-started',
           message: 'The worker\'s container does not start (CreateContainerConfigError): secret "x" not found',
         },
       },
@@ -82,7 +85,7 @@ describe('runStateOf', () => {
       'the container is being created',
       job,
       [buildPod({ waiting: { reason: 'ContainerCreating' } }, { phase: 'Pending' })],
-      { state: 'waiting', for: null },
+      { state: 'waiting', waitingFor: null },
     ],
     ['running', job, [buildPod({ running: { startedAt: AT } })], { state: 'active', startedAt: SEEN }],
     [
@@ -180,7 +183,7 @@ describe('runStateOf', () => {
     const end = { exitCode: 0, startedAt: AT, finishedAt: AT, message: JSON.stringify(OUTCOME) };
     expect(runStateOf(job, [withSidecar({ terminated: end })], times)).toMatchObject({ state: 'ended' });
     const creating = withSidecar({ waiting: { reason: 'ContainerCreating' } });
-    expect(runStateOf(job, [creating], times)).toEqual({ state: 'waiting', for: null });
+    expect(runStateOf(job, [creating], times)).toEqual({ state: 'waiting', waitingFor: null });
     expect(runStateOf(job, [withSidecar({ terminated: { exitCode: 137, startedAt: AT } })], times)).toMatchObject({
       state: 'lost',
       cause: 'crashed',

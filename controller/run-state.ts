@@ -156,12 +156,14 @@ function withoutPod(job: KubeObject): RunState {
   if (is('Complete') !== undefined)
     return { state: 'lost', cause: 'vanished', message: 'its pod no longer exists and left no outcome' };
   const suspended =
-    is('Suspended') === undefined ? null : { on: 'capacity' as const, message: 'The queue has not admitted the job.' };
-  return { state: 'waiting', for: suspended };
+    is('Suspended') === undefined
+      ? null
+      : { reason: 'capacity' as const, message: 'The queue has not admitted the job.' };
+  return { state: 'waiting', waitingFor: suspended };
 }
 
 function waiting(pod: KubeObject): RunState {
-  return { state: 'waiting', for: notStarted(pod) ?? unscheduled(pod) };
+  return { state: 'waiting', waitingFor: notStarted(pod) ?? unscheduled(pod) };
 }
 
 /** Returns why the node does not start the worker's container; null when nothing is wrong. */
@@ -170,16 +172,16 @@ function notStarted(pod: KubeObject): WaitingFor | null {
   if (why?.reason === undefined) return null;
   if (IMAGE_REASONS.has(why.reason)) {
     const image = workerOf(pod)?.image ?? '';
-    return { on: 'image', message: `The image ${image} cannot be pulled: ${why.message ?? why.reason}` };
+    return { reason: 'image', message: `The image ${image} cannot be pulled: ${why.message ?? why.reason}` };
   }
   if (!START_FAILURES.has(why.reason)) return null;
   const message = `The worker's container does not start (${why.reason}): ${why.message ?? 'no message'}`;
-  return { on: 'not-started', message };
+  return { reason: 'not-started', message };
 }
 
 /** Returns why no node takes the pod; null when one has. */
 function unscheduled(pod: KubeObject): WaitingFor | null {
   const condition = conditionOf(pod, 'PodScheduled');
   if (condition === undefined) return null;
-  return { on: 'capacity', message: `The pod cannot be scheduled: ${condition.message ?? condition.reason}` };
+  return { reason: 'capacity', message: `The pod cannot be scheduled: ${condition.message ?? condition.reason}` };
 }

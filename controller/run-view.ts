@@ -100,8 +100,8 @@ export class RunView {
     const unstarted = new Map<string, string>();
     for (const job of this.#options.jobs()) {
       const pods = this.#podsOf(job);
-      const { is, name, node } = asRun(job, pods, this.#podTimes);
-      if (is.state !== 'waiting' || is.for !== null) continue;
+      const { status, name, node } = asRun(job, pods, this.#podTimes);
+      if (status.state !== 'waiting' || status.waitingFor !== null) continue;
       if (pods.length === 0) withoutPod.push(name);
       else if (node !== null) for (const { metadata } of pods) unstarted.set(metadata.name, name);
     }

@@ -41,6 +41,6 @@ const state = z.discriminatedUnion('state', [
 export const resultSchemas = {
   reserve: z.boolean(),
   start: z.enum(['started', 'exists', 'no-capacity']),
-  runs: z.array(z.object({ name, owner, attempt, node: name.nullable(), is: state })),
+  runs: z.array(z.object({ name, owner, attempt, node: name.nullable(), status: state })),
   nothing: z.null(),
 };

@@ -7,10 +7,10 @@ it('the name of a run contains the name of its MediaJob, also one that looks lik
 });
 
 it.each<[boolean, RunState]>([
-  [true, { state: 'waiting', for: null }],
+  [true, { state: 'waiting', waitingFor: null }],
   [true, { state: 'active', startedAt: new Date(0), isOnReadyNode: true }],
   [false, { state: 'lost', cause: 'crashed', message: 'it crashed' }],
-])('isUnfinishedRun returns %j for %j', (expected, is) => {
-  const run = { name: 'job-1-a1', owner: { name: 'job-1', uid: 'uid' }, attempt: 1, node: null, is };
+])('isUnfinishedRun returns %j for %j', (expected, status) => {
+  const run = { name: 'job-1-a1', owner: { name: 'job-1', uid: 'uid' }, attempt: 1, node: null, status };
   expect(isUnfinishedRun(run)).toBe(expected);
 });

@@ -37,16 +37,16 @@ export interface RunRequest {
 
 /** Reason why a run cannot start yet, with a sentence for the operator. */
 export interface WaitingFor {
-  /** `refused`: Kubernetes creates no pod. `not-started`: the node cannot prepare the pod or start its container. */
-  readonly on: 'capacity' | 'image' | 'refused' | 'not-started';
+  /** `quota`: Kubernetes creates no pod while a quota is full. `refused`: it creates none for another reason. `not-started`: the node cannot prepare the pod or start its container. */
+  readonly reason: 'capacity' | 'quota' | 'image' | 'refused' | 'not-started';
   readonly message: string;
   /** Time since which the run is known to need a change of the installation; absent: it may start later. */
   readonly impossibleSince?: Date;
 }
 
 export type RunState =
-  /** The run cannot start yet, such as an unschedulable pod; `for` null: it is about to start. */
-  | { readonly state: 'waiting'; readonly for: WaitingFor | null }
+  /** The run cannot start yet, such as an unschedulable pod; `waitingFor` null: it is about to start. */
+  | { readonly state: 'waiting'; readonly waitingFor: WaitingFor | null }
   /** `startedAt` by this process's clock. `isOnReadyNode`: a node that reports says that it runs; false on one machine. */
   | { readonly state: 'active'; readonly startedAt: Date; readonly isOnReadyNode: boolean }
   | { readonly state: 'ended'; readonly startedAt: Date; readonly outcome: RunOutcome }
@@ -61,7 +61,7 @@ export interface Run {
   readonly owner: RunOwner;
   readonly attempt: number;
   readonly node: string | null;
-  readonly is: RunState;
+  readonly status: RunState;
 }
 
 export interface Runs {
@@ -100,10 +100,14 @@ export function mediaJobOfRun(name: string): string {
 
 /** Returns whether a run is waiting or active. */
 export function isUnfinishedRun(run: Run): boolean {
-  return run.is.state === 'waiting' || run.is.state === 'active';
+  return run.status.state === 'waiting' || run.status.state === 'active';
 }
 
-/** Returns whether a run waits for something other than capacity, which a person has to mend. */
-export function isNotStarting({ is }: Run): boolean {
-  return is.state === 'waiting' && is.for !== null && is.for.on !== 'capacity';
+/** Returns whether a run waits for something other than capacity or a quota, which a person has to mend. */
+export function isNotStarting({ status }: Run): boolean {
+  return (
+    status.state === 'waiting' &&
+    status.waitingFor !== null &&
+    !['capacity', 'quota'].includes(status.waitingFor.reason)
+  );
 }

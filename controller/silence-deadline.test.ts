@@ -9,7 +9,7 @@ const at = (seconds: number): Date => new Date(Date.parse('2026-01-01T00:00:00Z'
 const { heartbeatTimeoutSeconds: TIMEOUT, trustedSilenceSeconds: TRUSTED } = LOCAL_TIMING;
 
 interface Situation {
-  readonly is?: RunState;
+  readonly status?: RunState;
   /** Time of the last heartbeat; null: none. */
   readonly heard?: number | null;
   readonly listeningSince?: number;
@@ -21,9 +21,15 @@ interface Situation {
 const active = (isOnReadyNode = true): RunState => ({ state: 'active', startedAt: at(10), isOnReadyNode });
 
 function factsOf(situation: Situation) {
-  const { is = active(), heard = 50, listeningSince = 0, silenceRule = NEVER_SUSPENDED, phase = 'Running' } = situation;
+  const {
+    status = active(),
+    heard = 50,
+    listeningSince = 0,
+    silenceRule = NEVER_SUSPENDED,
+    phase = 'Running',
+  } = situation;
   return {
-    run: { name: 'run-1', owner: { name: 'job-1', uid: 'uid-1' }, attempt: 1, node: null, is },
+    run: { name: 'run-1', owner: { name: 'job-1', uid: 'uid-1' }, attempt: 1, node: null, status },
     heartbeat: heard === null ? null : { firstAt: at(heard), lastAt: at(heard), percent: 0 },
     listeningSince: at(listeningSince),
     silenceRule,
@@ -54,7 +60,7 @@ describe('a silent run', () => {
     ['is kept longer when it was never heard', { heard: null, phase: 'Pending' }, 10 + TRUSTED],
     [
       'is lost as usual on a node that does not report, also while most attempts are silent',
-      { is: active(false), silenceRule: { isSuspended: true, resumedAt: null } },
+      { status: active(false), silenceRule: { isSuspended: true, resumedAt: null } },
       50 + TIMEOUT,
     ],
   ])('%s', (_what, situation, seconds) => {
@@ -62,7 +68,7 @@ describe('a silent run', () => {
   });
 
   it('has no deadline before it is active', () => {
-    const facts = factsOf({ is: { state: 'waiting', for: null } });
+    const facts = factsOf({ status: { state: 'waiting', waitingFor: null } });
     expect(silenceEnd(LOCAL_TIMING, facts)).toBeNull();
     expect(isOverdue(LOCAL_TIMING, facts)).toBe(false);
   });

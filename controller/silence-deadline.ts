@@ -11,9 +11,9 @@ type SilenceFacts = Pick<JobFacts, 'run' | 'heartbeat' | 'listeningSince' | 'sil
 /** Returns the time at which the current run is lost without a further heartbeat; null while no run is active. */
 export function silenceEnd(timing: Timing, facts: SilenceFacts): Date | null {
   const { run, heartbeat, listeningSince, silenceRule } = facts;
-  if (run?.is.state !== 'active') return null;
-  const since = silentSince(run.is, { heartbeat, listeningSince });
-  if (!run.is.isOnReadyNode) return after(since, timing.heartbeatTimeoutSeconds);
+  if (run?.status.state !== 'active') return null;
+  const since = silentSince(run.status, { heartbeat, listeningSince });
+  if (!run.status.isOnReadyNode) return after(since, timing.heartbeatTimeoutSeconds);
   if (silenceRule.isSuspended || isUnheard(facts)) return after(since, timing.trustedSilenceSeconds);
   const { resumedAt } = silenceRule;
   const counted = resumedAt !== null && resumedAt > since ? resumedAt : since;
@@ -22,14 +22,14 @@ export function silenceEnd(timing: Timing, facts: SilenceFacts): Date | null {
 
 /** Returns whether the current run has been silent for the timeout, whether or not it is lost by that. */
 export function isOverdue(timing: Timing, { run, heartbeat, listeningSince, now }: SilenceFacts): boolean {
-  if (run?.is.state !== 'active') return false;
-  return now >= after(silentSince(run.is, { heartbeat, listeningSince }), timing.heartbeatTimeoutSeconds);
+  if (run?.status.state !== 'active') return false;
+  return now >= after(silentSince(run.status, { heartbeat, listeningSince }), timing.heartbeatTimeoutSeconds);
 }
 
 /** Returns the time for which an active run has been silent, in whole seconds. */
 export function silentSeconds({ run, heartbeat, listeningSince, now }: SilenceFacts): number {
-  if (run?.is.state !== 'active') return 0;
-  return Math.floor((now.getTime() - silentSince(run.is, { heartbeat, listeningSince }).getTime()) / 1000);
+  if (run?.status.state !== 'active') return 0;
+  return Math.floor((now.getTime() - silentSince(run.status, { heartbeat, listeningSince }).getTime()) / 1000);
 }
 
 /**

@@ -19,7 +19,11 @@ function messageAfter(decision: Decision & WritingDecision): string {
 
 describe('the message of statusAfter', () => {
   it.each<[string, Decision & WritingDecision, RegExp]>([
-    ['a wait', { action: 'show-waiting', for: { on: 'image', message: HOSTILE } }, /^pulled \[2J from {2}x+$/],
+    [
+      'a wait',
+      { action: 'show-waiting', waitingFor: { reason: 'image', message: HOSTILE } },
+      /^pulled \[2J from {2}x+$/,
+    ],
     [
       'a lost attempt',
       { action: 'lose', cause: 'evicted', message: HOSTILE },

@@ -17,8 +17,9 @@ const NO_HEARTBEAT_YET =
   'minutes. Check DNS, network policies and the heartbeat port of the controller.';
 
 /** Reason in the status for each cause of waiting. */
-export const WAITING_REASONS: Readonly<Record<WaitingFor['on'], Reason>> = {
+export const WAITING_REASONS: Readonly<Record<WaitingFor['reason'], Reason>> = {
   capacity: 'WaitingForCapacity',
+  quota: 'PodRefused',
   image: 'ImageNotPulled',
   refused: 'PodRefused',
   'not-started': 'PodNotStarted',
@@ -67,8 +68,8 @@ export function statusAfter(
     case 'show-waiting':
       return {
         ...status,
-        reason: WAITING_REASONS[decision.for.on],
-        message: plainText(decision.for.message, MESSAGE_CHARACTERS),
+        reason: WAITING_REASONS[decision.waitingFor.reason],
+        message: plainText(decision.waitingFor.message, MESSAGE_CHARACTERS),
       };
     case 'show-silence':
       return {
@@ -128,5 +129,5 @@ function finished(
 /** Returns the start of a job: its first heartbeat, or the start of a run that ended before one was recorded. */
 function firstReportAt({ run, heartbeat }: Pick<JobFacts, 'run' | 'heartbeat'>): string | null {
   if (heartbeat !== null) return heartbeat.firstAt.toISOString();
-  return run?.is.state === 'ended' ? run.is.startedAt.toISOString() : null;
+  return run?.status.state === 'ended' ? run.status.startedAt.toISOString() : null;
 }

@@ -51,6 +51,6 @@ export function traceAttempt(tracing: Tracing | null, ended: EndedAttempt): void
 /** Returns the start of the worker's process; null when none has started, and when the loss was recorded before. */
 function startOf({ mediaJob, run, heartbeat }: EndedAttempt): Date | null {
   if (mediaJob.status !== undefined && isLost(mediaJob.status)) return null;
-  if (run?.is.state === 'active' || run?.is.state === 'ended') return run.is.startedAt;
+  if (run?.status.state === 'active' || run?.status.state === 'ended') return run.status.startedAt;
   return heartbeat?.firstAt ?? null;
 }

@@ -16,8 +16,8 @@ describe('watchSilence', () => {
     const at = (second: number): Date => new Date(START + second * 1000);
     const runs = Array.from({ length: 20 }, (_, job): Run => {
       const owner = { name: `job-${job}`, uid: `uid-${job}` };
-      const is = { state: 'active', startedAt: at(0), isOnReadyNode: true } as const;
-      return { name: runName(owner.name, 1), owner, attempt: 1, node: 'node-1', is };
+      const status = { state: 'active', startedAt: at(0), isOnReadyNode: true } as const;
+      return { name: runName(owner.name, 1), owner, attempt: 1, node: 'node-1', status };
     });
     const heard = new Set(runs.map(({ owner }) => jobIdOfName(owner.name)));
     const registry = new Registry();

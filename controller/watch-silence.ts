@@ -47,8 +47,8 @@ export function watchSilence(
 }
 
 /** Returns the time since which an active attempt on a reporting node is silent; none for any other run. */
-function silenceOf({ heartbeats }: Pick<WatchSilenceDeps, 'heartbeats'>, { is, owner, attempt }: Run): Date[] {
-  if (is.state !== 'active' || !is.isOnReadyNode) return [];
+function silenceOf({ heartbeats }: Pick<WatchSilenceDeps, 'heartbeats'>, { status, owner, attempt }: Run): Date[] {
+  if (status.state !== 'active' || !status.isOnReadyNode) return [];
   const heartbeat = heartbeats.last(jobIdOfName(owner.name), attempt);
-  return [silentSince(is, { heartbeat, listeningSince: heartbeats.since })];
+  return [silentSince(status, { heartbeat, listeningSince: heartbeats.since })];
 }

@@ -5,9 +5,12 @@
  *   absent ──▶ created
  *   present ──▶ missing keys are added, all others stay; Helm's annotation protects a Secret of an earlier chart
  */
+import { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { issueCertificate } from '#api/installation-secrets/issue-certificate.ts';
 import { newKey, newKeyRing, newPassword, newReceiptKey } from '#api/installation-secrets/new-keys.ts';
+import { UNTRACKED } from '#crds/contract/names.ts';
 import type { KubeClient } from '#crds/kube/kube-client.ts';
 import { isRefusal, orNull } from '#crds/kube/kube-error.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
@@ -50,9 +53,15 @@ interface WantedSecret {
   /** Whether values are added that an existing Secret lacks. */
   readonly completes: boolean;
   readonly values: () => Values | Promise<Values>;
+  /** Returns names that the certificate of an existing Secret lacks. */
+  readonly missingNames?: (present: Values) => readonly string[];
 }
 
-const KEEP = { 'helm.sh/resource-policy': 'keep' };
+/** Log message for a kept certificate. */
+const CERTIFICATE_LACKS_NAMES =
+  'the certificate is not valid for names of the release: delete the Secret and upgrade the release again';
+/** Annotations against deletion: by Helm, and by Argo CD, which may take an object with the labels of a release for its own. */
+const KEEP = { 'helm.sh/resource-policy': 'keep', ...UNTRACKED };
 /** Maximum attempts at a Secret that another process changes at the same time. */
 const ATTEMPTS = 5;
 
@@ -75,6 +84,7 @@ function wantedSecrets(deps: MakeSecretsDeps, { keys, tls, evaluation }: Secrets
       // A certificate without its authority was provided by somebody.
       completes: false,
       values: () => certificateValues(tls.names, now),
+      missingNames: (present) => missingNames(present['tls.crt'], tls.names),
     });
   if (evaluation !== null)
     wanted.push({
@@ -111,6 +121,8 @@ async function makeSecret(deps: MakeSecretsDeps, { wanted, labels, owner }: Maki
         const metadata = { resourceVersion, annotations: KEEP, ...owners };
         await deps.client.mergePatch(`${path}/${wanted.name}`, { metadata, data });
         deps.log.info({ name: wanted.name, keys: Object.keys(data) }, 'Secret kept');
+        const missing = wanted.missingNames?.(dataOf(present)) ?? [];
+        if (missing.length > 0) deps.log.warn({ name: wanted.name, missing }, CERTIFICATE_LACKS_NAMES);
       }
       return;
     } catch (error) {
@@ -141,6 +153,18 @@ function keyValues(now: Date): Values {
 function certificateValues(names: readonly string[], now: Date): Values {
   const { authority, certificate, key } = issueCertificate({ names, now });
   return { 'ca.crt': authority, 'tls.crt': certificate, 'tls.key': key };
+}
+
+/** Returns the names for which a certificate, in base64, is not valid; none for what is no certificate. */
+function missingNames(encodedPem: string | undefined, names: readonly string[]): readonly string[] {
+  try {
+    const certificate = new X509Certificate(Buffer.from(encodedPem ?? '', 'base64'));
+    return names.filter(
+      (name) => (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) === undefined,
+    );
+  } catch {
+    return [];
+  }
 }
 
 async function evaluationValues(deps: MakeSecretsDeps, plan: NonNullable<SecretsPlan['evaluation']>): Promise<Values> {

@@ -17,6 +17,8 @@ export function connectRedis(url: string): Redis {
     // One write for all requests of one iteration of the event loop.
     enableAutoPipelining: true,
     retryStrategy: () => RECONNECT_MS,
+    // A primary that was demoted keeps its connections: the address leads to the new one.
+    reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
   };
   const parsed = new URL(url);
   const redis =

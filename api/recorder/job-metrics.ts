@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Job } from '#api/jobs/job.ts';
 import { selectQueues } from '#api/jobs/job-progress-rows.ts';
 import type { Queryable } from '#api/store/database.ts';
+import { scrapedFromDatabase } from '#api/store/scraped-from-database.ts';
 import { kindOfName, KINDS, type Kind } from '#crds/catalogue/formats.ts';
 import type { Clock } from '#crds/process/clock.ts';
 
@@ -49,22 +50,26 @@ export function makeJobMetrics(
     help: 'Jobs whose input is stored and that have not started, by kind of the file name.',
     labelNames: ['kind'] as const,
     registers,
-    async collect() {
-      for (const [kind, { jobs }] of await queues()) this.set({ kind }, jobs);
-    },
+    collect: scrapedFromDatabase(async (gauge) => {
+      for (const [kind, { jobs }] of await queues()) gauge.set({ kind }, jobs);
+    }),
   });
   new Gauge({
     name: 'mediajobs_jobs_oldest_queued_seconds',
     help: 'Age of the oldest job that is queued with a stored input in seconds, by kind of the file name; 0: none is.',
     labelNames: ['kind'] as const,
     registers,
-    async collect() {
+    collect: scrapedFromDatabase(async (gauge) => {
       const now = clock.now().getTime();
       for (const [kind, { oldest }] of await queues())
-        this.set({ kind }, oldest === null ? 0 : Math.max(0, now - oldest.getTime()) / 1000);
-    },
+        gauge.set({ kind }, oldest === null ? 0 : Math.max(0, now - oldest.getTime()) / 1000);
+    }),
   });
-  for (const kind of KIND_LABELS) ended.inc({ kind, outcome: 'succeeded', code: 'none' }, 0);
+  // The first increase of a series that begins with 1 is not seen by a rate.
+  for (const kind of KIND_LABELS) {
+    ended.inc({ kind, outcome: 'succeeded', code: 'none' }, 0);
+    for (const code of ['internal', 'timeout']) ended.inc({ kind, outcome: 'failed', code }, 0);
+  }
   return {
     ended(job) {
       const kind = job.result?.kind ?? kindOfName(job.inputFilename) ?? 'unknown';

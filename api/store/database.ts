@@ -86,9 +86,8 @@ export function makeDatabase({ url, log, maxConnections }: DatabaseSettings): Da
     max: maxConnections,
     pipeline: true,
     connectionTimeoutMillis: CONNECT_MS,
-    statement_timeout: STATEMENT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
   });
+  pool.on('connect', setTimeouts);
   // Without a listener, the loss of an idle connection would end the process.
   // The pool attaches the whole client to the error, so only the message is logged.
   pool.on('error', ({ message }) => log.warn({ problem: message }, 'idle database connection lost'));
@@ -173,6 +172,13 @@ async function withRetries<T>(
       if (isLost) await delay(backoffMs(RECONNECT, attempts - 1));
     }
   }
+}
+
+/** Sends the timeouts before the first statement. As startup parameters, connection poolers such as PgBouncer refuse them. */
+function setTimeouts(client: pg.ClientBase): void {
+  const settings = `set statement_timeout = ${STATEMENT_MS}; set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`;
+  // A connection that is lost rejects the statement behind this one too.
+  client.query(settings).catch(() => undefined);
 }
 
 function isConflict(error: unknown): boolean {

@@ -1,6 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Queryable } from '#api/store/database.ts';
 import { oldestDueTransfer, type Direction } from '#api/transfers/transfer-rows.ts';
+import { scrapedFromDatabase } from '#api/store/scraped-from-database.ts';
 import type { Clock } from '#crds/process/clock.ts';
 
 export interface TransferMetrics {
@@ -22,11 +23,11 @@ export function makeTransferMetrics(
     name: 'mediajobs_transfer_oldest_due_seconds',
     help: 'Time since the oldest due transfer became due, in seconds; 0 when none is due.',
     registers: [registry],
-    async collect() {
+    collect: scrapedFromDatabase(async (gauge) => {
       const now = clock.now();
       const oldest = await oldestDueTransfer(database, now);
-      this.set(oldest === null ? 0 : (now.getTime() - oldest.getTime()) / 1000);
-    },
+      gauge.set(oldest === null ? 0 : (now.getTime() - oldest.getTime()) / 1000);
+    }),
   });
   return { ended: (direction, outcome) => attempts.inc({ direction, outcome }) };
 }

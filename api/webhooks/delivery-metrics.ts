@@ -1,6 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Queryable } from '#api/store/database.ts';
 import { oldestDueDelivery } from '#api/webhooks/webhook-delivery-rows.ts';
+import { scrapedFromDatabase } from '#api/store/scraped-from-database.ts';
 import type { Clock } from '#crds/process/clock.ts';
 
 /** Outcome of an attempt. `failed`: another attempt follows; `dropped`: none does. */
@@ -25,11 +26,11 @@ export function makeDeliveryMetrics(
     name: 'mediajobs_webhook_oldest_due_seconds',
     help: 'Time since the oldest due webhook delivery became due, in seconds; 0 when none is due.',
     registers: [registry],
-    async collect() {
+    collect: scrapedFromDatabase(async (gauge) => {
       const now = clock.now();
       const oldest = await oldestDueDelivery(database, now);
-      this.set(oldest === null ? 0 : (now.getTime() - oldest.getTime()) / 1000);
-    },
+      gauge.set(oldest === null ? 0 : (now.getTime() - oldest.getTime()) / 1000);
+    }),
   });
   return { ended: (outcome, count) => attempts.inc({ outcome }, count) };
 }

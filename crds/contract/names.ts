@@ -25,6 +25,15 @@ export const ANNOTATIONS = {
   traceparent: 'mediajobs.dev/traceparent',
 } as const;
 
+/**
+ * Annotations by which Argo CD neither deletes an object nor counts it as a difference. It takes objects that have the labels
+ * of a release, and no owner, for a part of the application.
+ */
+export const UNTRACKED = {
+  'argocd.argoproj.io/sync-options': 'Prune=false',
+  'argocd.argoproj.io/compare-options': 'IgnoreExtraneous',
+} as const;
+
 /** Phases of a MediaJob; the last two are final. */
 export const PHASES = ['Pending', 'Running', 'Succeeded', 'Failed'] as const;
 export type Phase = (typeof PHASES)[number];

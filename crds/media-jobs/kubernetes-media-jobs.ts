@@ -25,7 +25,7 @@ import {
   type MediaJobSpec,
   type MediaJobStatus,
 } from '#crds/contract/media-job.ts';
-import { API_GROUP, CRD_VERSION, KIND, LABELS, PLURAL } from '#crds/contract/names.ts';
+import { API_GROUP, CRD_VERSION, KIND, LABELS, PLURAL, UNTRACKED } from '#crds/contract/names.ts';
 import type { Log } from '#crds/process/log.ts';
 import type { Installation } from '#crds/media-jobs/installation.ts';
 import { buildTicketSecret, encodedInput, isOwnedBy, ticketOf } from '#crds/media-jobs/ticket-secret.ts';
@@ -199,7 +199,7 @@ function newObject({ name, labels, annotations, spec }: NewMediaJob): object {
   return {
     apiVersion: `${API_GROUP}/${CRD_VERSION}`,
     kind: KIND,
-    metadata: { name, labels, ...(annotations && { annotations }) },
+    metadata: { name, labels, annotations: { ...UNTRACKED, ...annotations } },
     spec: withoutNulls(mediaJobSpecSchema.parse(spec)),
   };
 }

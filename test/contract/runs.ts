@@ -44,7 +44,7 @@ export function whenOver(runs: Watched, request: RunRequest): Promise<Run> {
 
 /** Resolves with the request as soon as its run is active. */
 async function whenActive(runs: Runs, request: RunRequest): Promise<RunRequest> {
-  await whenRun(runs, request, ({ is }) => is.state === 'active');
+  await whenRun(runs, request, ({ status }) => status.state === 'active');
   return request;
 }
 
@@ -101,23 +101,26 @@ export function describeRuns(name: string, makeRuns: () => Promise<TestedRuns>):
           owner,
           attempt: 1,
           node: expect.any(String),
-          is: { state: 'active', startedAt: expect.any(Date), isOnReadyNode: expect.any(Boolean) },
+          status: { state: 'active', startedAt: expect.any(Date), isOnReadyNode: expect.any(Boolean) },
         },
       ]);
       expect(await runs.list()).toEqual(await runs.observe(owner.name));
     });
 
     it('ends with the outcome of a worker that succeeded', async () => {
-      const { is } = await whenOver(runs, await start('succeed'));
-      expect(is).toMatchObject({
+      const { status } = await whenOver(runs, await start('succeed'));
+      expect(status).toMatchObject({
         state: 'ended',
         outcome: { outcome: 'succeeded', report: { result: { output_size: 600 } } },
       });
     });
 
     it('ends with the outcome of a worker that refused the file', async () => {
-      const { is } = await whenOver(runs, await start('refuse'));
-      expect(is).toMatchObject({ state: 'ended', outcome: { outcome: 'failed', error: { code: 'encrypted_pdf' } } });
+      const { status } = await whenOver(runs, await start('refuse'));
+      expect(status).toMatchObject({
+        state: 'ended',
+        outcome: { outcome: 'failed', error: { code: 'encrypted_pdf' } },
+      });
     });
 
     it.each([
@@ -126,8 +129,8 @@ export function describeRuns(name: string, makeRuns: () => Promise<TestedRuns>):
       ['left too long an outcome', 'babble-much', 'crashed'],
       ['ran out of memory', 'out-of-memory', 'out_of_memory'],
     ])('is lost when the worker %s', async (_what, behaviour, cause) => {
-      const { is } = await whenOver(runs, await start(behaviour));
-      expect(is).toMatchObject({ state: 'lost', cause });
+      const { status } = await whenOver(runs, await start(behaviour));
+      expect(status).toMatchObject({ state: 'lost', cause });
     });
 
     it('starts an attempt once only', async () => {
@@ -146,7 +149,9 @@ export function describeRuns(name: string, makeRuns: () => Promise<TestedRuns>):
       await whenOver(runs, await start('crash', 1, 1));
       const { owner } = await whenActive(runs, await start('hang', 1, 2));
       const seen = await runs.observe(owner.name);
-      expect(seen.toSorted((a, b) => a.attempt - b.attempt).map(({ attempt, is }) => [attempt, is.state])).toEqual([
+      expect(
+        seen.toSorted((a, b) => a.attempt - b.attempt).map(({ attempt, status }) => [attempt, status.state]),
+      ).toEqual([
         [1, 'lost'],
         [2, 'active'],
       ]);
@@ -197,15 +202,15 @@ export function describeRuns(name: string, makeRuns: () => Promise<TestedRuns>):
     it('loses a run that is stopped', async () => {
       const request = await start('hang');
       await runs.stop(`${request.owner.name}-a1`);
-      const { is } = await whenOver(runs, request);
-      expect(is).toMatchObject({ state: 'lost', cause: 'stopped' });
+      const { status } = await whenOver(runs, request);
+      expect(status).toMatchObject({ state: 'lost', cause: 'stopped' });
     });
 
     it('keeps the outcome of a run that is stopped too late', async () => {
       const request = await start('succeed');
       await whenOver(runs, request);
       await runs.stop(`${request.owner.name}-a1`);
-      expect((await whenOver(runs, request)).is.state).toBe('ended');
+      expect((await whenOver(runs, request)).status.state).toBe('ended');
     });
 
     it('ignores the stop of a run that does not exist', async () => {

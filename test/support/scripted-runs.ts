@@ -33,10 +33,10 @@ export function makeScriptedRuns(clock: { now(): Date }, slots = 10): ScriptedRu
     taken.delete(name);
     for (const watcher of watchers) watcher(mediaJobOfRun(name));
   };
-  const become = (name: string, is: RunState): void => {
+  const become = (name: string, status: RunState): void => {
     const run = runs.get(name);
     if (run === undefined) throw new Error(`There is no run ${name}.`);
-    runs.set(name, { ...run, is });
+    runs.set(name, { ...run, status });
     free(name);
   };
   const take = (name: string): boolean => {
@@ -45,7 +45,7 @@ export function makeScriptedRuns(clock: { now(): Date }, slots = 10): ScriptedRu
     return true;
   };
   const stop = async (name: string): Promise<void> => {
-    if (runs.get(name)?.is.state === 'active') {
+    if (runs.get(name)?.status.state === 'active') {
       scripted.stopped.push(name);
       become(name, { state: 'lost', cause: 'stopped', message: 'it was stopped' });
     } else if (taken.has(name)) free(name);
@@ -70,7 +70,7 @@ export function makeScriptedRuns(clock: { now(): Date }, slots = 10): ScriptedRu
         owner,
         attempt,
         node: 'node-1',
-        is: { state: 'active', startedAt: clock.now(), isOnReadyNode: true },
+        status: { state: 'active', startedAt: clock.now(), isOnReadyNode: true },
       });
       return 'started';
     },

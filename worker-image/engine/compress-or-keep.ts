@@ -51,9 +51,10 @@ function pixels({ width, height }: Facts): string {
   return width === undefined ? '' : `${width}x${height}`;
 }
 
-/** Returns whether the caller chose a format. AAC is also the default, so it is not counted as a choice. */
+/** Returns whether the caller chose a format. AAC and MP4 are also the defaults, so they are not counted as a choice. */
 function namesFormat({ input, options }: Work): boolean {
   if (input.kind === 'image') return options.image.format !== 'original';
+  if (input.kind === 'video') return options.video.format !== 'mp4';
   return input.kind === 'audio' && options.audio.format !== 'aac';
 }
 

@@ -223,6 +223,9 @@ export function isDemuxable(format: Format): format is DemuxableFormat {
   return Object.hasOwn(DEMUXERS, format);
 }
 
+/** Bytes and microseconds in which streams are found: the first subtitle of a DVD is often minutes behind its start. */
+const FAR_STREAMS = ['-probesize', '50000000', '-analyzeduration', '300000000'];
+
 function guardOptions(format: Format): string[] {
   if (!isDemuxable(format)) throw new Error(`no demuxer for ${format}`);
   const demuxer = DEMUXERS[format];
@@ -233,6 +236,7 @@ function guardOptions(format: Format): string[] {
     demuxer,
     '-max_streams',
     String(MAX_STREAMS),
+    ...(format === 'mpg' ? FAR_STREAMS : []),
     ...(demuxer.includes(',') ? [] : ['-f', demuxer]),
   ];
 }

@@ -20,6 +20,7 @@ import { verifyOggPages } from '#worker-image/engine/containers/ogg-checksum.ts'
 import { stripAsf } from '#worker-image/engine/media/strip-asf.ts';
 import { stripFlac, stripFrames } from '#worker-image/engine/media/strip-tags.ts';
 import { audioTrackOf } from '#worker-image/engine/media/audio-track.ts';
+import type { MediaStream } from '#worker-image/engine/media/probe-schema.ts';
 import { playingSeconds, probe, type MediaFacts, type Probe } from '#worker-image/engine/media/probe.ts';
 import { droppedWarning } from '#worker-image/engine/media/video-extras.ts';
 import { unsupportedTarget } from '#crds/contract/work-rules.ts';
@@ -137,19 +138,28 @@ function removesTags({ operation, options }: Work): boolean {
 /** Returns warnings for a cover image and chapters, which some formats cannot contain. */
 function droppedTags(input: Probe, output: Probe): string[] {
   return [
-    ...droppedWarning(input.cover !== null && output.cover === null ? 1 : 0, 'cover image'),
+    ...droppedWarning(input.covers - output.covers, 'cover image'),
     ...droppedWarning(input.chapters - output.chapters, 'chapter'),
   ];
 }
 
-/** Returns the probe with the bit rate by size and duration: ADTS and some Ogg files declare a wrong one. */
+/** Ratio of the bit rate by size to the declared one of an MP3 above which its first frames are not like the others. */
+const MAX_RATE_RATIO = 1.5;
+
+/**
+ * Returns the probe with the bit rate by size and duration: ADTS and some Ogg files declare a wrong one, and of MP3 without
+ * a header of its variable rate that of the first frames is found.
+ */
 function withRate(work: Work, { probe: source, durationSeconds }: MediaFacts): Probe {
-  if (source.cover !== null) return source;
-  const bitRate = Math.round((work.input.size * 8) / durationSeconds);
+  const bySize = Math.round((work.input.size * 8) / durationSeconds);
+  const rateOf = ({ bit_rate: declared }: MediaStream): number => {
+    if (source.format === 'mp3') return bySize > declared * MAX_RATE_RATIO ? bySize : declared;
+    return source.format === 'aac' && source.cover === null ? bySize : declared;
+  };
   return {
     ...source,
-    bitRate,
-    audio: source.audio.map((track) => (source.format === 'aac' ? { ...track, bit_rate: bitRate } : track)),
+    bitRate: source.cover === null ? bySize : source.bitRate,
+    audio: source.audio.map((track) => ({ ...track, bit_rate: rateOf(track) })),
   };
 }
 

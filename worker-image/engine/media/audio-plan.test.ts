@@ -27,6 +27,7 @@ function probeOf(stream: Partial<MediaStream>, over: Partial<Probe> = {}): Probe
     format: 'mp3',
     audio: [track],
     cover: null,
+    covers: 0,
     bitRate: 0,
     hasBrokenAudio: false,
     undecodableAudio: 0,
@@ -164,7 +165,7 @@ describe('planConvert', () => {
     ['bmp', 'mp3', false],
     ['mjpeg', 'opus', false],
   ] as const)('keeps cover art of %s in %s: %j', (codec, format, keeps) => {
-    const probe = probeOf({}, { cover: { index: 2, codec_name: codec } as MediaStream });
+    const probe = probeOf({}, { cover: { index: 2, codec_name: codec, width: 9, height: 9 } as MediaStream });
     expect(text(planConvert(probe, format)).includes('-map 0:2')).toBe(keeps);
   });
 

@@ -23,6 +23,7 @@ import {
 import { audioTrackOf } from '#worker-image/engine/media/audio-track.ts';
 import { GAPLESS, type Probe } from '#worker-image/engine/media/probe.ts';
 import type { MediaStream } from '#worker-image/engine/media/probe-schema.ts';
+import { isReadableCover } from '#worker-image/engine/media/video-extras.ts';
 
 type AudioOptions = ResolvedOptions['audio'];
 
@@ -220,7 +221,7 @@ function frameOptions(probe: Probe, format: AudioOutput, strip: boolean): string
       '+bitexact',
       ...container,
     ];
-  const keepsCover = probe.cover !== null && WITH_COVER.has(format) && /^(?:mjpeg|png)$/.test(probe.cover.codec_name);
+  const keepsCover = probe.cover !== null && WITH_COVER.has(format) && isReadableCover(probe.cover);
   const cover = keepsCover ? ['-map', `0:${probe.cover?.index}`, '-c:v', 'copy', '-disposition:v', 'attached_pic'] : [];
   return [...audio, ...cover, ...tagOptions(probe, format), ...container];
 }

@@ -17,6 +17,8 @@ const streamSchema = z.object({
   color_space: text,
   /** `tt`, `bb`, `tb` or `bt` for interlaced video. */
   field_order: text,
+  /** Lowest rate at which all times are multiples of a frame, such as 30/1; 1000/1 for browsers' recordings. */
+  r_frame_rate: text,
   /** Maximum number of frames that are decoded before one that is shown earlier. */
   has_b_frames: number.optional().default(0),
   sample_fmt: text,
@@ -47,21 +49,23 @@ export const probeSchema = z.object({
   chapters: z.array(z.unknown()).default([]),
   format: z
     .object({
+      tags: z.record(z.string(), z.unknown()).optional().default({}),
       start_time: number.optional().default(0),
       duration: number.optional().default(0),
       bit_rate: number.optional().default(0),
     })
-    .default({ start_time: 0, duration: 0, bit_rate: 0 }),
+    .default({ tags: {}, start_time: 0, duration: 0, bit_rate: 0 }),
 });
 
 /** Entries that ffprobe prints for it. */
 export const PROBE_ENTRIES = [
-  'stream=index,codec_type,codec_name,codec_tag_string,width,height,pix_fmt,sample_aspect_ratio,color_transfer,color_space,field_order,has_b_frames,sample_fmt,sample_rate,channels,channel_layout,bits_per_raw_sample,bit_rate',
+  'stream=index,codec_type,codec_name,codec_tag_string,width,height,pix_fmt,sample_aspect_ratio,color_transfer,color_space,field_order,r_frame_rate,has_b_frames,sample_fmt,sample_rate,channels,channel_layout,bits_per_raw_sample,bit_rate',
   'stream_disposition=attached_pic',
   'stream_side_data=side_data_type,rotation,displaymatrix,dv_profile',
   'stream_tags=alpha_mode,ALPHA_MODE',
   'chapter=id',
   'format=start_time,duration,bit_rate',
+  `format_tags=${['make', 'model', 'creationdate', 'location.ISO6709'].map((name) => `com.apple.quicktime.${name}`).join(',')}`,
 ].join(':');
 
 export type MediaStream = z.infer<typeof streamSchema>;

@@ -22,8 +22,12 @@ export interface Probe {
   readonly undecodableAudio: number;
   /** There are other audio streams, but none declares its channels, because its first packets do not decode. */
   readonly hasBrokenAudio: boolean;
-  /** Cover art. */
+  /** The first cover image. */
   readonly cover: MediaStream | null;
+  /** Number of cover images. */
+  readonly covers: number;
+  /** The file has Apple's own tags: camera, time with its zone, location. */
+  readonly hasAppleTags: boolean;
   readonly subtitles: readonly MediaStream[];
   /** Attached files, such as fonts of the subtitles. */
   readonly attachments: readonly MediaStream[];
@@ -89,6 +93,8 @@ export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, inp
     ...frameTimesOf(video, clock),
     ...audioOf(ofType('audio'), clock),
     cover: ofType('video').find(isCover) ?? null,
+    covers: ofType('video').filter(isCover).length,
+    hasAppleTags: Object.keys(format.tags).length > 0,
     subtitles: ofType('subtitle'),
     attachments: ofType('attachment'),
     chapters: chapters.length,
@@ -136,7 +142,7 @@ const CHAPTER_NAMES = 'text';
 /** Tag of QuickTime's timecode track. */
 const TIMECODE = 'tmcd';
 /** Audio codecs that no version of ffmpeg decodes, by its names; one that it does not know has none. */
-const UNDECODABLE_AUDIO: ReadonlySet<string> = new Set(['', 'ac4', 'mpegh_3d_audio']);
+const UNDECODABLE_AUDIO: ReadonlySet<string> = new Set(['', 'ac4', 'mpegh_3d_audio', 'evrc', 'smv']);
 
 /**
  * Returns the streams with packets: a file of several bit rates lists a stream for each, and may contain the packets of

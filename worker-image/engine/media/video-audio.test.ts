@@ -19,6 +19,11 @@ describe('audioTrackOptions', () => {
     );
   });
 
+  it('encodes MP3 of a low sample rate, which MP4 does not contain', () => {
+    expect(text(probeOf(['mp3'], { sample_rate: 11_025 }), 'mp4', 'convert')).toContain('-c:a:0 aac');
+    expect(text(probeOf(['mp3'], { sample_rate: 11_025 }), 'mov', 'convert')).toContain('copy');
+  });
+
   it('encodes lossless audio when compressing only', () => {
     expect(text(probeOf(['alac']), 'mp4', 'convert')).toContain('copy');
     expect(text(probeOf(['alac']), 'mp4', 'compress')).toContain('-c:a:0 aac');

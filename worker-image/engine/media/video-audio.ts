@@ -31,6 +31,9 @@ const COPYABLE: Readonly<Record<VideoOutput, ReadonlySet<string>>> = {
   ]),
 };
 
+/** Minimum sample rate of MP3 in MP4, in Hz: ffmpeg writes no lower one. */
+const MIN_MP3_RATE = 16_000;
+
 /** Returns the audio tracks that are kept. */
 export function keptTracks({ audio }: Probe): readonly MediaStream[] {
   return audio.slice(0, MAX_TRACKS);
@@ -41,6 +44,7 @@ export function audioTrackOptions(probe: Probe, format: VideoOutput, operation: 
   return keptTracks(probe).flatMap((track, position) => {
     const copies =
       COPYABLE[format].has(track.codec_name) &&
+      !(format === 'mp4' && track.codec_name === 'mp3' && track.sample_rate < MIN_MP3_RATE) &&
       !(operation === 'compress' && isLossless(track.codec_name)) &&
       !restoresTrimmed(probe, track, format);
     const options = copies ? ['-c:a', 'copy'] : encodedTrack(track, format === 'webm' ? 'opus' : 'aac', operation);

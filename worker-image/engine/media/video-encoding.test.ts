@@ -18,6 +18,8 @@ function streamOf(over: Partial<MediaStream> = {}): MediaStream {
     color_transfer: '',
     color_space: '',
     field_order: '',
+    r_frame_rate: '25/1',
+    codec_tag_string: 'avc1',
     ...over,
   } as MediaStream;
 }
@@ -41,6 +43,14 @@ describe('videoOptions', () => {
     ['limits the bit rate of the web tier', [{}, { tier: 'web' }], '-maxrate 6000k -bufsize 12000k'],
     ['deinterlaces', [{ field_order: 'tt' }], 'bwdif='],
     ['deinterlaces frames that only the decoder of DV marks', [{ codec_name: 'dvvideo' }], 'deint=interlaced'],
+    [
+      'measures the frame rate of a recording with the clock of its container',
+      [{ r_frame_rate: '1000/1' }, { codec: 'h265' }],
+      'fps=25000/1000',
+    ],
+    ['measures it for H.264 too', [{ r_frame_rate: '1000/1' }], '-x264-params fps=25000/1000'],
+    ['names the colors of HD video that becomes SD', [{}, { longSide: 640 }], '-colorspace:v:0 bt709'],
+    ['removes the description of HDR from SDR', [{ color_transfer: 'smpte2084' }], 'CONTENT_LIGHT_LEVEL'],
     ['names the matrix of RGB', [{ pix_fmt: 'gbrp' }], 'scale=1920:1080:out_color_matrix=bt709:out_range=tv'],
     ['converts RGB of even sides', [{ pix_fmt: 'rgb24', width: 640 }], 'scale=out_color_matrix=bt709:out_range=tv,'],
     ['names the colors that RGB was converted to', [{ pix_fmt: 'bgr0' }], '-colorspace:v:0 bt709'],

@@ -26,7 +26,7 @@ const WEB_LONG_SIDE = 1920;
 const HDR_TRANSFERS: ReadonlySet<string> = new Set(['smpte2084', 'arib-std-b67']);
 const INTERLACED: ReadonlySet<string> = new Set(['tt', 'bb', 'tb', 'bt']);
 /** Codecs whose containers often do not declare that their video is interlaced. The decoder marks the frames. */
-const MAYBE_INTERLACED: ReadonlySet<string> = new Set(['dvvideo', 'mjpeg']);
+const MAYBE_INTERLACED: ReadonlySet<string> = new Set(['dvvideo', 'mjpeg', 'mpeg2video', 'vc1', 'wmv3']);
 const RGB = /^(?:0?rgb|0?bgr|gbr|argb|abgr|pal8|x2rgb|x2bgr)/;
 const WITH_ALPHA = /^(?:yuva|gbrap|rgba|bgra|argb|abgr|ya8|ya16|ayuv)/;
 
@@ -41,7 +41,7 @@ export interface VideoEncoding {
 
 /** Returns ffmpeg's options that filter and encode the video. */
 export function videoOptions(probe: Probe, video: MediaStream, encoding: VideoEncoding): string[] {
-  const deep = isDeep(video) && encoding.tier !== 'web' && encoding.codec !== 'h264';
+  const deep = keepsDepth(video, encoding);
   const alpha = hasAlpha(video) && encoding.keepsAlpha;
   const filters = [
     ...sourceFilters(video, alpha),
@@ -50,7 +50,8 @@ export function videoOptions(probe: Probe, video: MediaStream, encoding: VideoEn
     `format=${pixelFormat(deep, alpha)}`,
     ...(holdsLastFrame(probe, video) ? ['tpad=stop=1:stop_mode=clone'] : []),
   ];
-  const encoder = codecOptions(encoding, { hdr: deep ? probe.hdr : null, packets: probe.videoPackets });
+  const source = { hdr: deep ? probe.hdr : null, packets: probe.videoPackets, rate: measuredRate(probe, video) };
+  const encoder = codecOptions(encoding, source);
   const keyFrames = encoding.tier === 'web' ? [] : ['-g:v:0', String(keyFrameDistance(probe, video))];
   // The demuxer's time base keeps the times of a variable frame rate exact.
   const times = ['-fps_mode:v:0', 'vfr', '-enc_time_base:v:0', '-1'];
@@ -60,9 +61,18 @@ export function videoOptions(probe: Probe, video: MediaStream, encoding: VideoEn
     ...times,
     ...encoder,
     ...keyFrames,
-    ...(isRgb(video) ? [...RGB_COLORS, '-color_range:v:0', 'tv'] : []),
+    ...colorOptions(probe, video, encoding),
     ...(alpha ? ['-auto-alt-ref', '0'] : []),
   ];
+}
+
+function keepsDepth(video: MediaStream, { tier, codec }: Pick<VideoEncoding, 'tier' | 'codec'>): boolean {
+  return isDeep(video) && tier !== 'web' && codec !== 'h264';
+}
+
+/** Returns whether HDR becomes SDR. */
+export function isToneMapped(video: MediaStream, encoding: Pick<VideoEncoding, 'tier' | 'codec'>): boolean {
+  return !keepsDepth(video, encoding) && HDR_TRANSFERS.has(video.color_transfer);
 }
 
 /** Maximum time between key frames, in seconds. At most this much is decoded to reach a position. */
@@ -111,8 +121,13 @@ export function decoderOptions(video: MediaStream): string[] {
   return [`-c:${video.index}`, video.codec_name === 'vp8' ? 'libvpx' : 'libvpx-vp9'];
 }
 
+/** Tag of uncompressed video in AVI, as ffprobe prints it. */
+const NO_TAG = '[0][0][0][0]';
+
 /** Returns whether a video has transparency. */
-export function hasAlpha({ pix_fmt: format, codec_name: codec, tags }: MediaStream): boolean {
+export function hasAlpha({ pix_fmt: format, codec_name: codec, codec_tag_string: tag, tags }: MediaStream): boolean {
+  // AVI has no transparency: the fourth byte of its pixels is unused.
+  if (codec === 'rawvideo' && tag === NO_TAG) return false;
   const marked = (codec === 'vp8' || codec === 'vp9') && (tags['alpha_mode'] ?? tags['ALPHA_MODE']) === '1';
   return marked || WITH_ALPHA.test(format);
 }
@@ -152,8 +167,20 @@ function sizeFilters(probe: Probe, video: MediaStream, longSide: number | null):
 
 /** Options of the scale filter for the conversion of RGB. Its default is the matrix of SD video, without naming it. */
 const RGB_TO_YUV = 'out_color_matrix=bt709:out_range=tv';
-/** Encoder options that name this conversion. */
-const RGB_COLORS = ['colorspace', 'color_primaries', 'color_trc'].flatMap((name) => [`-${name}:v:0`, 'bt709']);
+/** Encoder options that name the colors of HD video. */
+const HD_COLORS = ['colorspace', 'color_primaries', 'color_trc'].flatMap((name) => [`-${name}:v:0`, 'bt709']);
+/** Minimum height and width of what players take for HD video, in pixels. */
+const HD = { width: 1280, height: 720 } as const;
+
+/** Returns the options that name the colors of RGB, and of HD video that becomes smaller: players would guess those of SD. */
+function colorOptions(probe: Probe, video: MediaStream, encoding: VideoEncoding): string[] {
+  if (isRgb(video)) return [...HD_COLORS, '-color_range:v:0', 'tv'];
+  const isHd = ({ width, height }: { width: number; height: number }): boolean =>
+    width >= HD.width || height >= HD.height;
+  const isNamed = video.color_space !== '' && video.color_space !== 'unknown';
+  const shrinksToSd = isHd(shownSides(probe, video)) && !isHd(writtenSides(probe, video, longSideOf(encoding)));
+  return !isNamed && shrinksToSd && !HDR_TRANSFERS.has(video.color_transfer) ? HD_COLORS : [];
+}
 
 function isRgb({ pix_fmt: format }: MediaStream): boolean {
   return RGB.test(format);
@@ -177,7 +204,8 @@ function toneMap(video: MediaStream): string[] {
 }
 
 const TONE_MAP =
-  'zscale=t=linear:npl=100,format=gbrpf32le,zscale=p=bt709,tonemap=hable:desat=0,zscale=t=bt709:m=bt709:r=tv';
+  'zscale=t=linear:npl=100,format=gbrpf32le,zscale=p=bt709,tonemap=hable:desat=0,zscale=t=bt709:m=bt709:r=tv,' +
+  ['MASTERING_DISPLAY_METADATA', 'CONTENT_LIGHT_LEVEL'].map((type) => `sidedata=mode=delete:type=${type}`).join(',');
 
 /** Threads of x264: its default on up to 8 processors. Each needs memory, and 24 exceeded a job's limit with 4K. */
 const H264_THREADS = Math.min(12, Math.ceil(availableParallelism() * 1.5));
@@ -187,6 +215,22 @@ interface EncodedSource {
   readonly hdr: Probe['hdr'];
   /** Number of packets of the video. */
   readonly packets: number;
+  /** Frames per second, as a fraction, where the container's rate is not that of the frames; null: it is. */
+  readonly rate: string | null;
+}
+
+/** Ratio of the container's frame rate to the measured one above which it is only the resolution of its clock. */
+const MAX_RATE_RATIO = 2;
+
+/**
+ * Returns the measured frame rate of a video whose container declares a far higher one, such as the 1000 of browsers'
+ * recordings: encoders would choose their level, and x265 its quality, by it.
+ */
+function measuredRate({ videoPackets, ends }: Probe, { index, r_frame_rate: declared }: MediaStream): string | null {
+  const [frames = 0, seconds = 1] = declared.split('/').map(Number);
+  const measured = videoPackets / (ends.get(index) ?? Infinity);
+  if (!(measured > 0) || frames / seconds <= measured * MAX_RATE_RATIO) return null;
+  return `${Math.max(1, Math.round(measured * 1000))}/1000`;
 }
 
 /** Returns the encoder's options. With these presets the longest allowed video takes at most 4 hours on 4 cores. */
@@ -202,6 +246,7 @@ function codecOptions({ codec, tier }: VideoEncoding, source: EncodedSource): st
         'veryfast',
         '-threads:v:0',
         String(H264_THREADS),
+        ...(source.rate === null ? [] : ['-x264-params', `fps=${source.rate}`]),
         '-crf',
         crf,
         ...rateCap(capped),
@@ -239,8 +284,9 @@ function rateCap(kbps: number | null): string[] {
 const PACKETS_WITHOUT_B_FRAMES = 4;
 
 /** Returns x265's options. Older ffmpeg does not pass the HDR metadata on, so they repeat it in every key frame. */
-function x265Options({ hdr, packets }: EncodedSource): string[] {
+function x265Options({ hdr, packets, rate }: EncodedSource): string[] {
   const described = [
+    ...(rate === null ? [] : [`fps=${rate}`]),
     ...(packets <= PACKETS_WITHOUT_B_FRAMES ? ['bframes=0'] : []),
     ...(hdr?.masterDisplay == null ? [] : [`master-display=${hdr.masterDisplay}`]),
     ...(hdr?.maxLight == null ? [] : [`max-cll=${hdr.maxLight}`]),

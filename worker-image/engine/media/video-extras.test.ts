@@ -3,13 +3,15 @@ import type { Probe } from '#worker-image/engine/media/probe.ts';
 import type { MediaStream } from '#worker-image/engine/media/probe-schema.ts';
 import { extrasOf, withoutExtras } from '#worker-image/engine/media/video-extras.ts';
 
-const stream = (index: number, codec: string): MediaStream => ({ index, codec_name: codec }) as MediaStream;
+const stream = (index: number, codec: string): MediaStream =>
+  ({ index, codec_name: codec, width: 10, height: 10 }) as MediaStream;
 
 function probeOf(over: Partial<Probe> = {}): Probe {
   return {
     subtitles: [],
     attachments: [],
     cover: null,
+    covers: over.cover == null ? 0 : 1,
     moreVideos: 0,
     data: 0,
     timecodes: 0,
@@ -34,7 +36,10 @@ describe('extrasOf', () => {
     ['attached files', { attachments: [stream(5, 'ttf'), stream(6, 'ttf')] }, 'mp4', 1],
     ['a cover', { cover: stream(7, 'mjpeg') }, 'mkv', 1],
     ['a cover of another codec', { cover: stream(7, 'bmp') }, 'mp4', 1],
+    ['a cover without a size', { cover: { ...stream(7, 'mjpeg'), width: 0 } }, 'mp4', 1],
+    ['a second cover', { cover: stream(7, 'png'), covers: 2 }, 'mp4', 1],
     ['further videos', { moreVideos: 2 }, 'mkv', 1],
+    ['timecodes that MP4 keeps', { data: 1, timecodes: 1 }, 'mp4', 0],
     ['data', { data: 1 }, 'mp4', 1],
     ['timecodes that QuickTime keeps', { data: 1, timecodes: 1 }, 'mov', 0],
     ['other data in QuickTime', { data: 2, timecodes: 1 }, 'mov', 1],

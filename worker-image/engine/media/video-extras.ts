@@ -4,7 +4,7 @@
  */
 import type { Probe } from '#worker-image/engine/media/probe.ts';
 import type { MediaStream } from '#worker-image/engine/media/probe-schema.ts';
-import type { VideoOutput } from '#worker-image/engine/media/video-output.ts';
+import { isQuickTime, type VideoOutput } from '#worker-image/engine/media/video-output.ts';
 
 /** ffmpeg's options that keep extras, and the warnings about those that are dropped. */
 export interface ExtrasPlan {
@@ -45,9 +45,9 @@ export function extrasOf(probe: Probe, format: VideoOutput): ExtrasPlan {
     warnings: [
       ...droppedWarning(probe.subtitles.length - subtitles.length, 'subtitle track'),
       ...droppedWarning(probe.attachments.length - attachments.length, 'attached file'),
-      ...droppedWarning(probe.cover === null || cover !== null ? 0 : 1, 'cover image'),
+      ...droppedWarning(probe.covers - (cover === null ? 0 : 1), 'cover image'),
       ...droppedWarning(probe.moreVideos, 'further video track'),
-      ...droppedWarning(format === 'mov' ? probe.data - probe.timecodes : probe.data, 'data track'),
+      ...droppedWarning(isQuickTime(format) ? probe.data - probe.timecodes : probe.data, 'data track'),
       ...(format === 'mov' && isSpherical(probe) ? [SPHERICAL_WARNING] : []),
     ],
   };
@@ -55,7 +55,7 @@ export function extrasOf(probe: Probe, format: VideoOutput): ExtrasPlan {
 
 /** Returns the plan that drops all extras: a damaged subtitle track must not fail the video. */
 export function withoutExtras(probe: Probe): ExtrasPlan {
-  return extrasOf({ ...probe, subtitles: [], attachments: [], cover: null }, 'mp4');
+  return extrasOf({ ...probe, subtitles: [], attachments: [], cover: null, covers: 0 }, 'mp4');
 }
 
 function subtitleOf({ index, codec_name: name }: MediaStream, format: VideoOutput): { index: number; codec: string }[] {
@@ -63,8 +63,13 @@ function subtitleOf({ index, codec_name: name }: MediaStream, format: VideoOutpu
   return TEXT_SUBTITLES.has(name) ? [{ index, codec: TEXT_CODEC[format] }] : [];
 }
 
+/** Returns whether a cover image is what it says, as far as its header tells: ffmpeg writes none without a size. */
+export function isReadableCover({ codec_name: name, width, height }: MediaStream): boolean {
+  return /^(?:mjpeg|png)$/.test(name) && width > 0 && height > 0;
+}
+
 function coverOf({ cover }: Probe, format: VideoOutput): MediaStream | null {
-  const isKept = format === 'mp4' && cover !== null && /^(?:mjpeg|png)$/.test(cover.codec_name);
+  const isKept = format === 'mp4' && cover !== null && isReadableCover(cover);
   return isKept ? cover : null;
 }
 

@@ -289,6 +289,88 @@ describe('converting a video', () => {
     }
   });
 
+  it('shows uncompressed video of an avi whose fourth byte is 0', async () => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'avi',
+      name: 'unused-byte',
+      args: [
+        '-f',
+        'lavfi',
+        '-i',
+        'color=white:s=64x64:d=1',
+        '-vf',
+        'format=bgra,colorchannelmixer=aa=0',
+        '-c:v',
+        'rawvideo',
+      ],
+    });
+    const produced = await compress(source);
+    expect(produced.warnings).toEqual([]);
+    const raw = join(directory, 'unused-byte.gray');
+    await engineDeps().run({
+      file: 'ffmpeg',
+      args: [
+        '-v',
+        'error',
+        '-y',
+        '-i',
+        produced.path,
+        '-frames:v',
+        '1',
+        '-vf',
+        'scale=1:1,format=gray',
+        '-f',
+        'rawvideo',
+        raw,
+      ],
+      directory,
+      signal: new AbortController().signal,
+      timeoutSeconds: 60,
+    });
+    expect((await readFile(raw))[0]).toBeGreaterThan(200);
+  });
+
+  it("keeps Apple's tags of location and time", async () => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'mov',
+      name: 'phone',
+      args: [
+        ...VIDEO_SOURCE,
+        ...X264,
+        '-metadata',
+        'com.apple.quicktime.location.ISO6709=+48.1000+011.5000/',
+        '-metadata',
+        'com.apple.quicktime.make=Apple',
+        '-movflags',
+        'use_metadata_tags',
+      ],
+    });
+    for (const produced of [await compress(source), await convert(source, 'mp4')]) {
+      expect((await readFile(produced.path)).includes('+48.1000+011.5000/')).toBe(true);
+      expect(probed(produced).hasAppleTags).toBe(true);
+    }
+  });
+
+  it('says when high dynamic range becomes standard', async () => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'mkv',
+      name: 'hlg',
+      args: [
+        ...VIDEO_SOURCE,
+        '-c:v',
+        'libx265',
+        '-preset',
+        'ultrafast',
+        '-pix_fmt',
+        'yuv420p10le',
+        '-x265-params',
+        'transfer=arib-std-b67:colorprim=bt2020:colormatrix=bt2020nc:log-level=error',
+      ],
+    });
+    expect((await compress(source, { codec: 'h264' })).warnings).toEqual([expect.stringContaining('dynamic range')]);
+    expect((await compress(source)).warnings).toEqual([]);
+  });
+
   it('copies or encodes an avi with packed frames', async () => {
     const source = await draw(engineDeps().run, directory, {
       format: 'avi',

@@ -19,13 +19,22 @@ function streamOf(over: Partial<MediaStream>): MediaStream {
 function probeOf(video: Partial<MediaStream>, over: Partial<Probe> = {}): Probe {
   return {
     format: 'mkv',
-    video: streamOf({ sample_aspect_ratio: '1:1', color_transfer: '', field_order: 'progressive', ...video }),
+    video: streamOf({
+      sample_aspect_ratio: '1:1',
+      color_transfer: '',
+      color_space: '',
+      field_order: 'progressive',
+      r_frame_rate: '25/1',
+      ...video,
+    }),
     audio: [],
     cover: null,
     subtitles: [],
     attachments: [],
     data: 0,
     timecodes: 0,
+    covers: 0,
+    hasAppleTags: false,
     undecodableAudio: 0,
     moreVideos: 0,
     hdr: null,
@@ -76,10 +85,18 @@ describe('planConvert', () => {
     expect(planConvert(spherical, format).warnings).toHaveLength(format === 'mov' ? 1 : 0);
   });
 
+  it("keeps Apple's tags in mp4 and mov", () => {
+    expect(text(probeOf({}, { hasAppleTags: true }), 'mp4')).toContain('+faststart+use_metadata_tags');
+    expect(text(probeOf({}), 'mov')).not.toContain('use_metadata_tags');
+  });
+
   it('copies Dolby Vision without a base layer with its description, and refuses to encode it', () => {
     const data = { side_data_type: 'DOVI configuration record', rotation: 0, displaymatrix: '', dv_profile: 5 };
     const probe = probeOf({ codec_name: 'hevc', side_data_list: [data] });
-    expect([copies(probe, 'mp4'), text(probe, 'mp4').includes('-strict unofficial')]).toEqual([true, true]);
+    expect([copies(probe, 'mp4'), text(probe, 'mp4')]).toEqual([
+      true,
+      expect.stringMatching(/-tag:v:0 hvc1 -strict unofficial/),
+    ]);
     expect(() => planConvert(probe, 'mov')).toThrow('Dolby Vision of profile 5');
     expect(() => planCompress(probe, resolveOptions(new Map()).video)).toThrow('Dolby Vision of profile 5');
   });

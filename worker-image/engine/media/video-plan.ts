@@ -11,6 +11,7 @@ import {
   decoderOptions,
   hasAlpha,
   isDeep,
+  isToneMapped,
   videoOptions,
   shownSides,
   type VideoEncoding,
@@ -119,6 +120,7 @@ function planEncode(probe: Probe, target: Target, wanted: Omit<VideoEncoding, 'k
   const warnings = [
     ...(hasAlpha(video) && !keepsAlpha ? [ALPHA_WARNING] : []),
     ...(codec === wanted.codec ? [] : [lacksCodec ? HEVC_WARNING : SMALL_WARNING]),
+    ...(isToneMapped(video, { ...encoding, codec }) ? [HDR_WARNING] : []),
   ];
   return assemble(probe, { ...target, copies: false }, encoded, { codec, warnings });
 }
@@ -138,6 +140,8 @@ function dolbyVisionOnly(): MediaError {
 
 const SMALL_WARNING = 'A side of the video is shorter than 16 pixels, which H.265 does not support: H.264 was used.';
 const HEVC_WARNING = 'H.264 was used: this service was built without HEVC, which is H.265.';
+const HDR_WARNING =
+  'The video has high dynamic range, and the result shows standard dynamic range: h265 and vp9 keep it, except with `web`.';
 const ALPHA_WARNING = 'Transparency was dropped: the video is shown on black. webm with vp9 keeps it.';
 
 function assemble(
@@ -184,7 +188,8 @@ function containerOptions(probe: Probe, format: VideoOutput, codec: VideoCodec |
   // Apple's players recognize HEVC by this tag only.
   return [
     '-movflags',
-    '+faststart',
+    // Apple's tags replace those of iTunes.
+    `+faststart${probe.hasAppleTags ? '+use_metadata_tags' : ''}`,
     ...(codec === 'h265' ? ['-tag:v:0', 'hvc1'] : []),
     ...(isDescribed ? ['-strict', 'unofficial'] : []),
   ];
