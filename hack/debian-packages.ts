@@ -43,6 +43,8 @@ const FONTS = [
   'fonts-texgyre',
   'fonts-noto-core',
   'fonts-noto-cjk',
+  // Emoji. LibreOffice 7.4 of Debian 12 writes those of fonts-noto-color-emoji into a PDF without pixels.
+  'fonts-symbola',
 ];
 
 const TOOL_PACKAGES = Object.values(DEBIAN_PACKAGES).flatMap((packages) => packages.split(' '));

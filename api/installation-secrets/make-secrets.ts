@@ -121,14 +121,18 @@ async function makeSecret(deps: MakeSecretsDeps, { wanted, labels, owner }: Maki
         const metadata = { resourceVersion, annotations: KEEP, ...owners };
         await deps.client.mergePatch(`${path}/${wanted.name}`, { metadata, data });
         deps.log.info({ name: wanted.name, keys: Object.keys(data) }, 'Secret kept');
-        const missing = wanted.missingNames?.(dataOf(present)) ?? [];
-        if (missing.length > 0) deps.log.warn({ name: wanted.name, missing }, CERTIFICATE_LACKS_NAMES);
+        warnOfMissingNames(deps, wanted, present);
       }
       return;
     } catch (error) {
       if (!isRefusal(error, 404, 409) || attempt === ATTEMPTS) throw error;
     }
   }
+}
+
+function warnOfMissingNames({ log }: Pick<MakeSecretsDeps, 'log'>, wanted: WantedSecret, present: KubeObject): void {
+  const missing = wanted.missingNames?.(dataOf(present)) ?? [];
+  if (missing.length > 0) log.warn({ name: wanted.name, missing }, CERTIFICATE_LACKS_NAMES);
 }
 
 /** Returns the owner of a Secret that is deleted with the release. One that is kept has none. */

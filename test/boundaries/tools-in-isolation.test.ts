@@ -18,7 +18,7 @@ const WORK: readonly (readonly [tool: string, file: string, to: Format | null])[
   ['dcraw_emu', 'photo.arw', null],
   ['qpdf and Python', 'report.pdf', null],
   ['PDFium', 'report.pdf', 'png'],
-  ['pdftoppm', 'report.pdf', 'jpg'],
+  ['PDFium and Pillow', 'report.pdf', 'jpg'],
   ['ffmpeg with video', 'clip.m4v', null],
   ['ffmpeg with audio', 'talk.wav', 'mp3'],
   ['LibreOffice Writer', 'letter.docx', 'pdf'],

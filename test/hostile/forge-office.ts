@@ -65,6 +65,8 @@ interface Xlsx {
   readonly sheetBefore?: string;
   /** XML of rows after the first one. */
   readonly rows?: string;
+  /** XML of the sheet after its rows. */
+  readonly sheetEnd?: string;
   readonly doctype?: string;
   /** XML of the workbook after its sheets. */
   readonly workbook?: string;
@@ -78,6 +80,7 @@ interface Xlsx {
 export function xlsx({
   sheetBefore = '',
   rows = '',
+  sheetEnd = '',
   doctype = '',
   workbook = '',
   links = [],
@@ -104,7 +107,7 @@ export function xlsx({
     },
     {
       name: 'xl/worksheets/sheet1.xml',
-      data: `${XML}${doctype}<worksheet ${SHEET}><sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>${WORDS}</t></is></c></row>${rows}</sheetData></worksheet>`,
+      data: `${XML}${doctype}<worksheet ${SHEET}><sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>${WORDS}</t></is></c></row>${rows}</sheetData>${sheetEnd}</worksheet>`,
     },
     ...parts,
   ]);

@@ -13,7 +13,7 @@ export interface Identified {
 }
 
 /** One file to be processed. Paths are inside the file's private directory, with fixed names. */
-export interface Work extends Pick<WorkOrder, 'operation' | 'options' | 'limits'> {
+export interface Work extends Pick<WorkOrder, 'operation' | 'options' | 'limits' | 'filename'> {
   readonly input: Identified & { readonly path: string; readonly size: number };
   /** Private empty directory; the handler may create any file in it and need not remove any. */
   readonly directory: string;

@@ -118,7 +118,7 @@ export async function processFile(deps: PipelineDeps, task: FileTask): Promise<P
 
 /** Identifies the file and links it under a fixed name with the extension of its content, which some tools rely on. */
 async function openWork(task: FileTask): Promise<Work> {
-  const { operation, options, limits, directory } = task;
+  const { operation, options, limits, filename, directory } = task;
   const found = await identify(task);
   const { size } = statSync(task.path);
   const outputs = join(directory, 'out');
@@ -126,7 +126,7 @@ async function openWork(task: FileTask): Promise<Work> {
   mkdirSync(outputs);
   const path = join(directory, 'in', `input.${extensionOf(found.format)}`);
   linkOrName(task.path, path);
-  return { operation, options, limits, directory: outputs, input: { ...found, path, size } };
+  return { operation, options, limits, filename, directory: outputs, input: { ...found, path, size } };
 }
 
 function linkOrName(target: string, path: string): void {

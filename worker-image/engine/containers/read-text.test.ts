@@ -52,6 +52,27 @@ describe('readText', () => {
     expect([text, warnings.length]).toEqual(['né€', 1]);
   });
 
+  it.each<readonly [string, Buffer, string | null, string, number]>([
+    ['with a mark', bytes('efbbbf69640a8ee9'), null, 'id\n\ufffd\ufffd', 2],
+    [
+      'that is mostly valid',
+      Buffer.concat([Buffer.from('日'.repeat(20)), bytes('e920')]),
+      'koi8-r',
+      `${'日'.repeat(20)}\ufffd `,
+      1,
+    ],
+    ['with a truncated character', bytes(`efbbbf${'c3a9'.repeat(3)}e697`), null, 'ééé\ufffd', 1],
+    ['by its declaration', bytes('61e962ff'), 'utf-8', 'a\ufffdb\ufffd', 2],
+  ])('reads UTF-8 %s, with a warning of the invalid bytes', async (_what, content, declared, text, count) => {
+    const found = await textOf(content, declared);
+    expect(found.text).toBe(text);
+    expect(found.warnings).toEqual([
+      count === 1
+        ? 'A sequence of bytes is not valid UTF-8: it was replaced by U+FFFD.'
+        : `${count} sequences of bytes are not valid UTF-8: each was replaced by U+FFFD.`,
+    ]);
+  });
+
   it('reads a character that two chunks of the file share', async () => {
     const long = Buffer.concat([Buffer.alloc(256 * 1024 - 1, 'x'), Buffer.from('é')]);
     expect((await textOf(long)).text.endsWith('xé')).toBe(true);
@@ -86,6 +107,8 @@ describe('readUtf8', () => {
     ['a mark alone', bytes('efbbbf')],
     ['UTF-16 with a mark', bytes('feff006e00e9')],
     ['Windows-1252', bytes('6ee980')],
+    ['UTF-8 with a mark and invalid bytes', bytes('efbbbf6ee98e')],
+    ['UTF-8 with few invalid bytes', Buffer.concat([Buffer.from('日'.repeat(20)), bytes('e920')])],
     ['an empty file', Buffer.alloc(0)],
     ['characters that two chunks of the file share', Buffer.from(`x${'日😀'.repeat(100_000)}`)],
     ['UTF-8 that is invalid at its end only', Buffer.concat([Buffer.alloc(300_000, 'x'), bytes('e697')])],

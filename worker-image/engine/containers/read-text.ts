@@ -1,10 +1,9 @@
 /** Reads a text file of any common encoding, in pieces. */
 import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
+import { UTF8_MARK, Utf8Counter } from '#worker-image/engine/containers/utf8-counter.ts';
 
 const UTF8 = 'utf-8';
-/** Byte order mark of UTF-8. */
-const MARK = Buffer.from('\ufeff');
 const MAX_CHARACTER_BYTES = 4;
 const CHUNK_BYTES = 256 * 1024;
 
@@ -20,16 +19,16 @@ interface ReadTextOptions {
   readonly onBytes?: (bytes: number) => void;
   /** Returns the encoding that the first bytes declare, or null. */
   readonly declared?: (head: Buffer) => string | null;
-  /** Called when the encoding is guessed and letters may be wrong. */
+  /** Called when the encoding is guessed and letters may be wrong, or when bytes are invalid. */
   readonly warn?: (warning: string) => void;
 }
 
 /**
- * Yields the text without its byte order mark: UTF-16 by its mark or its zero bytes, UTF-8 if the whole file is
- * valid, else the declared encoding, else Windows-1252, in which every byte is a character.
+ * Yields the text without its byte order mark: UTF-16 by its mark or its zero bytes, UTF-8 by its mark or if most of the
+ * file is valid, else the declared encoding, else Windows-1252, in which every byte is a character.
  */
 export async function* readText(path: string, options: ReadTextOptions = {}): AsyncGenerator<string> {
-  const encoding = await encodingOf(path, options);
+  const { encoding } = await encodingOf(path, options);
   yield* decoded(path, encoding, options);
 }
 
@@ -38,8 +37,8 @@ export async function* readUtf8(
   path: string,
   options: Omit<ReadTextOptions, 'declared'> = {},
 ): AsyncGenerator<Uint8Array> {
-  const encoding = await encodingOf(path, options);
-  if (encoding === UTF8) yield* withoutMark(chunksOf(path, options));
+  const { encoding, isValid } = await encodingOf(path, options);
+  if (encoding === UTF8 && isValid) yield* withoutMark(chunksOf(path, options));
   else for await (const text of decoded(path, encoding, options)) yield Buffer.from(text);
 }
 
@@ -56,24 +55,48 @@ async function* decoded(path: string, encoding: string, options: ReadTextOptions
 async function* withoutMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let isFirst = true;
   for await (const chunk of chunks) {
-    yield isFirst && chunk.subarray(0, MARK.length).equals(MARK) ? chunk.subarray(MARK.length) : chunk;
+    yield isFirst && chunk.subarray(0, UTF8_MARK.length).equals(UTF8_MARK) ? chunk.subarray(UTF8_MARK.length) : chunk;
     isFirst = false;
   }
 }
 
-/** Returns the encoding. Warns when nothing indicates it. */
-async function encodingOf(
-  path: string,
-  { signal, declared = () => null, warn }: Omit<ReadTextOptions, 'onBytes'>,
-): Promise<string> {
+interface Encoding {
+  readonly encoding: string;
+  /** False when the file has invalid bytes, which the decoder replaces, or when that is unknown. */
+  readonly isValid: boolean;
+}
+
+async function encodingOf(path: string, options: Omit<ReadTextOptions, 'onBytes'>): Promise<Encoding> {
   const head = await headOf(path);
   const utf16 = utf16Name(head);
-  if (utf16 !== null) return utf16;
-  const named = declared(head);
-  if (named === SEVEN_BITS) return named;
-  const found = (await isUtf8File(path, signal)) ? UTF8 : named;
-  if (found === null) warn?.(GUESSED);
-  return found ?? 'windows-1252';
+  if (utf16 !== null) return { encoding: utf16, isValid: false };
+  const named = options.declared?.(head) ?? null;
+  if (named === SEVEN_BITS) return { encoding: named, isValid: false };
+  if (await isUtf8File(path, options.signal)) return { encoding: UTF8, isValid: true };
+  return { encoding: await likelyEncoding(path, { ...options, head, named }), isValid: false };
+}
+
+interface Likely extends Omit<ReadTextOptions, 'onBytes' | 'declared'> {
+  readonly head: Buffer;
+  readonly named: string | null;
+}
+
+/** Returns the encoding of a text that is not UTF-8. Warns when nothing indicates it or when bytes are invalid. */
+async function likelyEncoding(path: string, { head, named, signal, warn }: Likely): Promise<string> {
+  const counter = new Utf8Counter();
+  for await (const chunk of chunksOf(path, { signal })) counter.write(chunk);
+  if (named === UTF8 || counter.isMostlyUtf8(head)) {
+    warn?.(replacedWarning(counter.invalid));
+    return UTF8;
+  }
+  if (named === null) warn?.(GUESSED);
+  return named ?? 'windows-1252';
+}
+
+function replacedWarning(count: number): string {
+  return count === 1
+    ? 'A sequence of bytes is not valid UTF-8: it was replaced by U+FFFD.'
+    : `${count} sequences of bytes are not valid UTF-8: each was replaced by U+FFFD.`;
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   TIFF_TAG,
   tiffNumber,
   tiffNumbers,
+  tiffRational,
 } from '#worker-image/engine/containers/tiff.ts';
 
 type Entry = readonly [tag: number, type: number, count: number, value: number];
@@ -58,9 +59,28 @@ describe('firstTiffDirectory', () => {
   });
 });
 
+describe('tiffRational', () => {
+  const RATIONAL = 5;
+
+  it.each<readonly [string, number, readonly [number, number], number | null]>([
+    ['a quotient', RATIONAL, [2040, 10], 204],
+    ['0', RATIONAL, [0, 10], null],
+    ['a denominator of 0', RATIONAL, [204, 0], null],
+    ['another type', LONG, [204, 1], null],
+  ])('reads %s', async (_what, type, [numerator, denominator], expected) => {
+    const values = Buffer.alloc(8);
+    values.writeUInt32LE(numerator, 0);
+    values.writeUInt32LE(denominator, 4);
+    const file = fileReaderOf(Buffer.concat([HEADER, directory([[TIFF_TAG.xResolution, type, 1, 8 + 18]]), values]));
+    expect(await tiffRational(file, await firstTiffDirectory(file), TIFF_TAG.xResolution)).toBe(expected);
+    expect(await tiffRational(file, new Map(), TIFF_TAG.xResolution)).toBeNull();
+  });
+});
+
 describe('countTiffPages', () => {
   const width = [TIFF_TAG.width, SHORT, 1, 640] as const;
   const [first, last] = [directory([width], 8 + 18), directory([width])];
+  const subfile = (value: number, next = 0): Buffer => directory([[TIFF_TAG.subfileType, LONG, 1, value]], next);
 
   it.each<readonly [string, Buffer, number]>([
     ['one page', Buffer.concat([HEADER, last]), 1],
@@ -70,6 +90,10 @@ describe('countTiffPages', () => {
     ['a page that links to itself', Buffer.concat([HEADER, directory([width], 8)]), 1],
     ['a page without entries', Buffer.concat([HEADER, first, directory([])]), 1],
     ['no byte order', Buffer.from('no TIFF'), 0],
+    ['a smaller version', Buffer.concat([HEADER, first, subfile(1)]), 1],
+    ['a transparency mask', Buffer.concat([HEADER, first, subfile(4)]), 1],
+    ['a page of several', Buffer.concat([HEADER, first, subfile(2)]), 2],
+    ['smaller versions only', Buffer.concat([HEADER, subfile(1, 8 + 18), subfile(1)]), 2],
   ])('counts the pages of a file with %s', async (_what, bytes, pages) => {
     expect(await countTiffPages(fileReaderOf(bytes))).toBe(pages);
   });

@@ -19,22 +19,28 @@ export const TIFF_TAG = {
   samples: 277,
   rowsPerStrip: 278,
   lengths: 279,
+  xResolution: 282,
+  yResolution: 283,
   planar: 284,
+  resolutionUnit: 296,
   predictor: 317,
   tileWidth: 322,
   subIfds: 330,
+  extraSamples: 338,
   sampleFormat: 339,
   profile: 34_675,
   dngVersion: 50_706,
 } as const;
 /** Bit of `subfileType` of a directory that is a smaller version of another one. */
 export const REDUCED = 1;
+/** Bit of `subfileType` of a directory that is the transparency mask of another one. */
+const MASK = 4;
 /** Value of `planar` when each color channel has its own strips. */
 export const SEPARATE_PLANES = 2;
 /** Values of `sampleFormat`. */
 export const SAMPLE_FORMAT = { unsigned: 1, signed: 2, float: 3 } as const;
-/** Value type of integers with two bytes. */
-const SHORT = 3;
+/** Value types of integers with two bytes, and of quotients of two integers with four bytes. */
+const [SHORT, RATIONAL] = [3, 5];
 /** Version of TIFF; BigTIFF and RAW formats have others. */
 const CLASSIC = 42;
 /** Maximum number of directories that are read, and of entries in each. */
@@ -88,25 +94,8 @@ export interface TiffCoding {
   readonly number: (bytes: Buffer, at: number, width: number) => number;
 }
 
-/** Length of a value by type, in bytes. */
-const TYPE_BYTES: Readonly<Record<number, number>> = {
-  1: 1,
-  2: 1,
-  3: 2,
-  4: 4,
-  5: 8,
-  6: 1,
-  7: 1,
-  8: 2,
-  9: 4,
-  10: 8,
-  11: 4,
-  12: 8,
-  13: 4,
-  16: 8,
-  17: 8,
-  18: 8,
-};
+/** Length of a value by type, in bytes; types 0, 14 and 15 are unknown. */
+const TYPE_BYTES: readonly number[] = [1, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 1, 1, 8, 8, 8];
 const BIG = 43;
 
 /** Returns byte order and field widths by the first bytes; null when they name no byte order. */
@@ -163,21 +152,28 @@ export async function firstTiffDirectory(file: FileReader): Promise<TiffEntries>
 /** Maximum number of pages that are counted. */
 const MAX_PAGES = 10_000;
 
-/** Returns the number of pages, 10,000 at most. As in libtiff, a page that was seen or has no entries ends the chain. */
+/**
+ * Returns the number of pages, 10,000 at most. Smaller versions and masks of a page are no pages. As in libtiff, a directory
+ * that was seen or has no entries ends the chain.
+ */
 export async function countTiffPages(file: FileReader): Promise<number> {
   const coding = tiffCoding(file.head);
   if (coding === null) return 0;
   const { countBytes, entryBytes, offsetBytes, firstLinkAt, number } = coding;
   const readNumber = async (at: number, width: number): Promise<number> => number(await file.read(at, width), 0, width);
   const seen = new Set<number>();
+  let pages = 0;
   let at = number(file.head, firstLinkAt, offsetBytes);
   while (at !== 0 && !seen.has(at) && seen.size < MAX_PAGES) {
     const count = await readNumber(at, countBytes);
     if (count === 0) break;
     seen.add(at);
+    const entries = byTag(await readDirectory(file, coding, at));
+    if ((tiffNumber(entries, TIFF_TAG.subfileType) & (REDUCED | MASK)) === 0) pages += 1;
     at = await readNumber(at + countBytes + count * entryBytes, offsetBytes);
   }
-  return seen.size;
+  // Without a page of full size, the smaller ones are all there is.
+  return pages === 0 ? seen.size : pages;
 }
 
 /** Returns at most `max` integers of an entry, of two or four bytes each; none when the tag is missing. */
@@ -191,6 +187,15 @@ export async function tiffNumbers(file: FileReader, entries: TiffEntries, tag: n
   return Array.from({ length: whole }, (_, index) => coding.number(bytes, index * width, width));
 }
 
+/** Returns the quotient of an entry that holds one; null when it is missing, of another type or no positive number. */
+export async function tiffRational(file: FileReader, entries: TiffEntries, tag: number): Promise<number | null> {
+  const [entry, coding] = [entries.get(tag), tiffCoding(file.head)];
+  if (entry?.type !== RATIONAL || coding === null) return null;
+  const bytes = await file.read(entry.values.start, 8);
+  const quotient = coding.number(bytes, 0, 4) / coding.number(bytes, 4, 4);
+  return quotient > 0 && Number.isFinite(quotient) ? quotient : null;
+}
+
 /** Returns the number of an entry that holds one; `otherwise` when the tag is missing. */
 export function tiffNumber(entries: TiffEntries, tag: number, otherwise = 0): number {
   return entries.get(tag)?.number ?? otherwise;
@@ -202,7 +207,7 @@ export async function readTiffDirectories(file: FileReader): Promise<TiffEntries
 }
 
 /** Returns the same by the offset of each, in the order in which they are found. */
-async function readTiffDirectoriesByOffset(file: FileReader): Promise<ReadonlyMap<number, TiffEntries>> {
+export async function readTiffDirectoriesByOffset(file: FileReader): Promise<ReadonlyMap<number, TiffEntries>> {
   const found = new Map<number, TiffEntries>();
   const coding = tiffCoding(file.head);
   if (coding === null) return found;
@@ -218,20 +223,6 @@ async function readTiffDirectoriesByOffset(file: FileReader): Promise<ReadonlyMa
     pending.push(directory.next, ...(await tiffNumbers(file, entries, TIFF_TAG.subIfds, MAX_DIRECTORIES)));
   }
   return found;
-}
-
-/**
- * Returns the offset of the largest image that is no smaller version of another, where the first page is one, as in files
- * of Nikon cameras; else null.
- */
-export async function offsetBehindPreview(file: FileReader): Promise<number | null> {
-  const isReduced = (entries: TiffEntries): boolean => (tiffNumber(entries, TIFF_TAG.subfileType) & REDUCED) !== 0;
-  const pixels = (entries: TiffEntries): number =>
-    tiffNumber(entries, TIFF_TAG.width) * tiffNumber(entries, TIFF_TAG.height);
-  const [first, ...others] = await readTiffDirectoriesByOffset(file);
-  if (first === undefined || !isReduced(first[1])) return null;
-  const whole = others.filter(([, entries]) => !isReduced(entries) && pixels(entries) > 0);
-  return whole.toSorted((one, other) => pixels(other[1]) - pixels(one[1]))[0]?.[0] ?? null;
 }
 
 async function readDirectory(file: FileReader, coding: TiffCoding, offset: number): Promise<TiffDirectory> {

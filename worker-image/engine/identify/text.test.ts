@@ -13,6 +13,8 @@ describe('formatOfText', () => {
     ['UTF-16 with a mark', Buffer.from('\ufeffa;1\n', 'utf16le'), 'csv'],
     ['UTF-16 without a mark', Buffer.from('name;value\n', 'utf16le'), 'csv'],
     ['Windows-1252', Buffer.from('n\xe9;1\n', 'latin1'), 'csv'],
+    ['UTF-8 with an invalid byte', Buffer.concat([Buffer.from('日本;日本\n'.repeat(9)), Buffer.of(0x8f)]), 'csv'],
+    ['UTF-8 with a mark and an invalid byte', Buffer.from('efbbbf613b310a8f', 'hex'), 'csv'],
     ['a zero byte', 'a;b\0c\n', null],
     ['zero bytes at the end of a long file', Buffer.concat([Buffer.alloc(70_000, 'x'), Buffer.alloc(5)]), null],
     ['control characters', 'a\x01b', null],

@@ -4,6 +4,7 @@ import type { SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts'
 import { unsupported } from '#worker-image/engine/identify/unsupported.ts';
 import { htmlCharset } from '#worker-image/engine/containers/html-charset.ts';
 import { utf16Name } from '#worker-image/engine/containers/read-text.ts';
+import { Utf8Counter } from '#worker-image/engine/containers/utf8-counter.ts';
 
 const TEXT_FORMATS: readonly Format[] = ['txt', 'csv', 'tsv', 'json', 'ndjson', 'html', 'md'];
 const TAIL_BYTES = 16 * 1024;
@@ -113,8 +114,8 @@ function flatOpenDocument(text: string): Format | null {
 }
 
 /**
- * Returns the text: UTF-16 with or without a byte order mark, else UTF-8, else Windows-1252 without control characters,
- * else in the encoding that an HTML page declares; null when the bytes are not text.
+ * Returns the text: UTF-16 with or without a byte order mark, else UTF-8 with few invalid bytes, else Windows-1252
+ * without control characters, else in the encoding that an HTML page declares; null when the bytes are not text.
  */
 function decode({ head, size }: SniffedFile, named: Format | null): string | null {
   const isTruncated = size > head.length;
@@ -122,9 +123,18 @@ function decode({ head, size }: SniffedFile, named: Format | null): string | nul
   if (utf16 !== null) return strictText(head.subarray(0, head.length & ~1), utf16, isTruncated);
   if (head.includes(0)) return null;
   const maxControls = named === null ? 0 : head.length * MAX_CONTROL_SHARE;
-  const text = strictText(head, 'utf-8', isTruncated, maxControls) ?? windows1252(head);
+  const text = utf8Text(head, isTruncated, maxControls) ?? windows1252(head);
   const charset = named === 'html' ? htmlCharset(head) : null;
   return text === null && charset !== null ? strictText(head, charset, isTruncated) : text;
+}
+
+/** Returns text that `readText` reads as UTF-8, or null. */
+function utf8Text(head: Buffer, isTruncated: boolean, maxControls: number): string | null {
+  const counter = new Utf8Counter();
+  counter.write(head);
+  if (!counter.isMostlyUtf8(head)) return strictText(head, 'utf-8', isTruncated, maxControls);
+  const text = new TextDecoder().decode(head);
+  return hasControls(text, maxControls) ? null : text;
 }
 
 function strictText(bytes: Buffer, encoding: string, isTruncated: boolean, maxControls = 0): string | null {

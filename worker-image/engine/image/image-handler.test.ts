@@ -12,6 +12,7 @@ import { photo, PLANTED } from '#test/fixtures/make-image-fixtures.ts';
 import { compressOrKeep } from '#worker-image/engine/compress-or-keep.ts';
 import type { Produced, Work } from '#worker-image/engine/handler.ts';
 import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
+import { stripJpeg } from '#worker-image/engine/image/strip/strip-jpeg.ts';
 import { makePngChunk, PNG_SIGNATURE, readPngChunks } from '#worker-image/engine/containers/png-chunks.ts';
 import { makeReport } from '#worker-image/engine/report.ts';
 
@@ -86,6 +87,18 @@ async function sampleAt(path: string, x: number, y: number): Promise<number[]> {
     .toBuffer({ resolveWithObject: true });
   const at = (Math.floor(y * info.height) * info.width + Math.floor(x * info.width)) * info.channels;
   return [...data.subarray(at, at + 3)];
+}
+
+/** Renders the only page of a PDF at one pixel per point. */
+async function rendered(pdf: string): Promise<string> {
+  const page = join(await freshDirectory(), 'page');
+  await runPoppler('pdftoppm', '-png', '-singlefile', '-r', '72', pdf, page);
+  return `${page}.png`;
+}
+
+async function runPoppler(file: string, ...args: readonly string[]): Promise<void> {
+  const directory = await freshDirectory();
+  await engineDeps().run({ file, args, directory, signal: new AbortController().signal, timeoutSeconds: 60 });
 }
 
 function near(one: readonly number[], other: readonly number[], tolerance = 30): boolean {
@@ -478,19 +491,12 @@ describe('convert', () => {
       expect((await sharp((await convert('16-bit-png', to)).path).metadata()).depth).toBe('ushort');
   });
 
-  it('embeds a JPEG in a PDF unchanged and shows it upright', async () => {
+  it('embeds a JPEG in a PDF without changing a pixel and shows it upright', async () => {
     const { path } = await convert('orientation-6-jpg', 'pdf');
     const pdf = await readFile(path);
-    expect(pdf.includes(await readFile(fixture('orientation-6-jpg').path))).toBe(true);
-    const directory = await freshDirectory();
-    const page = join(directory, 'page.png');
-    await engineDeps().run({
-      file: 'pdftoppm',
-      args: ['-png', '-singlefile', '-r', '72', path, page.slice(0, -'.png'.length)],
-      directory,
-      signal: new AbortController().signal,
-      timeoutSeconds: 60,
-    });
+    const jpeg = await readFile(fixture('orientation-6-jpg').path);
+    expect([pdf.includes(stripJpeg(jpeg)), pdf.includes(PLANTED.make)]).toEqual([true, false]);
+    const page = await rendered(path);
     expect(await sharp(page).metadata()).toMatchObject({ width: 240, height: 320 });
     for (const [x, y] of [
       [0.5, 0.3],
@@ -499,6 +505,16 @@ describe('convert', () => {
     ] as const) {
       expect(near(await sampleAt(page, x, y), await sampleAt(fixture('orientation-6-jpg').path, x, y))).toBe(true);
     }
+  });
+
+  it('writes a bilevel image to a PDF with one bit per pixel', async () => {
+    const { path } = await convert('1-bit-tiff', 'pdf');
+    expect((await readFile(path, 'latin1')).match(/\/DeviceGray \/BitsPerComponent 1 /g)).toHaveLength(1);
+    const embedded = join(await freshDirectory(), 'image');
+    await runPoppler('pdfimages', '-png', path, embedded);
+    const samples = (file: string): Promise<Buffer> =>
+      sharp(file).toColourspace('b-w').raw({ depth: 'uchar' }).toBuffer();
+    expect((await samples(`${embedded}-000.png`)).equals(await samples(fixture('1-bit-tiff').path))).toBe(true);
   });
 
   // Promise, Direct endpoints: Camera RAW is compressed, not converted

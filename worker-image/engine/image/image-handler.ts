@@ -13,6 +13,7 @@ import { classifyImage } from '#worker-image/engine/image/encode/quality-scale.t
 import { recompressAnimatedPng } from '#worker-image/engine/image/encode/recompress-png.ts';
 import { GAIN_MAP_WARNING, withImageErrors } from '#worker-image/engine/image/libvips-picture.ts';
 import { openImage } from '#worker-image/engine/image/loaders/open-picture.ts';
+import { MOTION_PHOTO_WARNING } from '#worker-image/engine/image/motion-photo.ts';
 import type { ImageFacts, Picture, PixelSource, ProducedImage } from '#worker-image/engine/image/picture.ts';
 import { readWhole } from '#worker-image/engine/image/read-whole.ts';
 import { stripImage } from '#worker-image/engine/image/strip/strip-image.ts';
@@ -130,8 +131,8 @@ interface ImageConversion {
 }
 
 /**
- * Returns warnings for what the input holds and the output does not: frames, pages, partial transparency, a gain map, high
- * dynamic range.
+ * Returns warnings for what the input holds and the output does not: frames, pages, partial transparency, a gain map, a video,
+ * high dynamic range, channels, square pixels.
  * @throws MediaError processing_failed when the input cannot be decoded.
  */
 export async function droppedContentWarnings(conversion: ImageConversion): Promise<string[]> {
@@ -139,7 +140,10 @@ export async function droppedContentWarnings(conversion: ImageConversion): Promi
     ...droppedFrames(conversion),
     ...((await dropsPartialAlpha(conversion)) ? [PARTIAL_ALPHA_WARNING] : []),
     ...((await conversion.picture.hasGainMap?.()) ? [GAIN_MAP_WARNING] : []),
+    ...((await conversion.picture.hasMotionVideo?.()) ? [MOTION_PHOTO_WARNING] : []),
     ...(conversion.picture.isHdr === true ? [HDR_WARNING] : []),
+    ...(conversion.source.warnings ?? []),
+    ...unequalSides(conversion),
   ];
 }
 
@@ -151,6 +155,19 @@ function droppedFrames({ picture: { frames }, target, source }: ImageConversion)
     ];
   }
   return source.pages > 1 ? [`The TIFF has ${source.pages} pages: only the first one was used.`] : [];
+}
+
+/** Ratio of the resolutions of both axes from which viewers that ignore it show an image visibly distorted. */
+const MIN_DISTORTION = 1.1;
+
+/** Returns a warning for pixels that are not square, as those of a fax. A PDF page has the shape that they describe. */
+function unequalSides({ target, source: { resolution } }: ImageConversion): string[] {
+  if (target === 'pdf' || resolution === undefined) return [];
+  const { x, y } = resolution;
+  if (Math.max(x, y) / Math.min(x, y) <= MIN_DISTORTION) return [];
+  return [
+    `The pixels of the TIFF are not square (${Math.round(x)} x ${Math.round(y)} dpi): viewers that ignore that show the result flat.`,
+  ];
 }
 
 export const HDR_WARNING =

@@ -8,6 +8,7 @@ import { basename, join } from 'node:path';
 import sharp, { type Metadata, type Region, type Sharp, type SharpOptions } from 'sharp';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
+import { hasMotionVideo, JPEG_HEADER_BYTES } from '#worker-image/engine/image/motion-photo.ts';
 import type { Animation, ImageFile, ImageSize, Picture, PixelSource } from '#worker-image/engine/image/picture.ts';
 import { readWhole } from '#worker-image/engine/image/read-whole.ts';
 
@@ -30,7 +31,7 @@ interface LibvipsFile {
   readonly unlimited?: boolean | undefined;
 }
 
-interface LibvipsPixels extends LibvipsFile {
+interface LibvipsPixels extends LibvipsFile, Pick<PixelSource, 'resolution' | 'warnings'> {
   readonly metadata: Metadata;
   readonly maxPixels: number;
   readonly frames?: number;
@@ -46,8 +47,8 @@ interface LibvipsPixels extends LibvipsFile {
 interface LibvipsPicture extends Partial<LibvipsFile>, Partial<Omit<Picture, 'file' | 'animation' | 'verify'>> {
   readonly file: ImageFile;
   readonly metadata?: Metadata;
-  /** True for formats whose files name a gain map in XMP. */
-  readonly mayHaveGainMap?: true;
+  /** True for JPEG, whose files may name a gain map and the video of a motion photo. */
+  readonly isJpeg?: true;
 }
 
 /** What most still images have in common. */
@@ -60,14 +61,14 @@ export const STILL_IMAGE = {
 
 /** Returns a picture that libvips reads. @throws MediaError processing_failed when it cannot read the headers. */
 export async function libvipsPicture({ file, ...differing }: LibvipsPicture): Promise<Picture> {
-  const { path = file.path, animated = false, unlimited = false, metadata: known, mayHaveGainMap, ...more } = differing;
+  const { path = file.path, animated = false, unlimited = false, metadata: known, isJpeg, ...more } = differing;
   const libvips = { path, animated, unlimited };
   const metadata = known ?? (await readMetadata(libvips));
   const { frames = countFrames(metadata, animated), size = shownSize(metadata, animated) } = more;
   return {
     ...STILL_IMAGE,
     decode: () => openPixels({ ...libvips, metadata, size, maxPixels: file.maxPixels, frames: animated ? frames : 1 }),
-    ...(mayHaveGainMap && { hasGainMap: () => hasGainMap(file.path) }),
+    ...(isJpeg && { hasGainMap: () => hasGainMap(file.path), hasMotionVideo: () => hasMotionVideo(file.path) }),
     ...more,
     file,
     size,
@@ -116,12 +117,14 @@ export async function withImageErrors<T>(doing: string, operation: () => Promise
 /** Returns pixels that sharp reads. Their size was checked against the limit by the headers. */
 export function openPixels(pixels: LibvipsPixels): Promise<PixelSource> {
   const { path, metadata, size = metadata.autoOrient, maxPixels, frames = 1, pages = 1 } = pixels;
-  const { unlimited = false, region, correct = (pipeline) => pipeline } = pixels;
+  const { resolution, warnings = [], unlimited = false, region, correct = (pipeline) => pipeline } = pixels;
   return Promise.resolve({
     metadata,
     size,
     frames,
     pages,
+    resolution,
+    warnings,
     isDrawn: metadata.hasAlpha || metadata.isPalette || (metadata.bitsPerSample ?? 8) < 8,
     start: ({ animated, keepProfile }) => {
       const options: SharpOptions = {
@@ -141,10 +144,10 @@ export function openPixels(pixels: LibvipsPixels): Promise<PixelSource> {
 /** Opens a file that another decoder wrote. @throws MediaError processing_failed when libvips cannot read it. */
 export async function openDecoded(
   path: string,
-  { maxPixels, correct, pages = 1 }: Pick<LibvipsPixels, 'maxPixels' | 'correct' | 'pages'>,
+  { maxPixels, ...more }: Pick<LibvipsPixels, 'maxPixels' | 'correct' | 'pages' | 'resolution' | 'warnings'>,
 ): Promise<PixelSource> {
   const metadata = await readMetadata({ path }, maxPixels);
-  return openPixels({ path, metadata, maxPixels, correct, pages });
+  return openPixels({ ...more, path, metadata, maxPixels });
 }
 
 /** Edge length of the thumbnail that proves a file complete, in pixels: decoders read the whole file, JPEG's faster. */
@@ -191,8 +194,6 @@ export const GAIN_MAP_WARNING =
 
 /** Identifier of the index of further images in the headers of a JPEG (CIPA DC-007). */
 const IMAGE_INDEX = 'MPF\0';
-/** Size of the part of a JPEG that holds all headers which name a further image, in bytes. */
-const JPEG_HEADER_BYTES = 512 * 1024;
 
 /** Returns whether a JPEG has a gain map. Only a file whose headers name a further image is read to its end. */
 async function hasGainMap(path: string): Promise<boolean> {

@@ -63,6 +63,8 @@ export interface Picture {
   readExif?(): Promise<CarriedExif>;
   /** Returns whether the file holds a gain map for screens of high dynamic range. Absent for formats without them. */
   hasGainMap?(): Promise<boolean>;
+  /** Returns whether the file is a motion photo, which holds a short video. Absent for formats without them. */
+  hasMotionVideo?(): Promise<boolean>;
 }
 
 export interface Animation {
@@ -71,6 +73,12 @@ export interface Animation {
   readonly frames: number;
   /** Returns whether all frames look the same at thumbnail size. */
   isStill(): Promise<boolean>;
+}
+
+/** Pixels per inch. */
+export interface Resolution {
+  readonly x: number;
+  readonly y: number;
 }
 
 /** Pixels that sharp reads. */
@@ -82,6 +90,10 @@ export interface PixelSource {
   readonly frames: number;
   /** Pages of a document such as a TIFF; only the first one is decoded. */
   readonly pages: number;
+  /** Resolution of each axis as shown; absent where only `metadata` may have one. */
+  readonly resolution?: Resolution | undefined;
+  /** Warnings about what the file holds and the pixels do not. */
+  readonly warnings?: readonly string[];
   /** True for images with transparency or few colors, which were drawn rather than photographed. */
   readonly isDrawn: boolean;
   /** Starts a pipeline on the pixels as shown; `animated` reads all frames instead of the first. */

@@ -6,6 +6,7 @@ import type { Probe } from '#worker-image/engine/media/probe.ts';
 import type { MediaStream } from '#worker-image/engine/media/probe-schema.ts';
 import { extrasOf, isSpherical, withoutExtras } from '#worker-image/engine/media/video-extras.ts';
 import { isQuickTime, type VideoOutput } from '#worker-image/engine/media/video-output.ts';
+import type { VideoCodec } from '#worker-image/engine/media/video-codec-options.ts';
 import {
   codecFor,
   decoderOptions,
@@ -15,7 +16,6 @@ import {
   videoOptions,
   shownSides,
   type VideoEncoding,
-  type VideoCodec,
 } from '#worker-image/engine/media/video-encoding.ts';
 import { restoresTrimmed, audioTrackOptions, audioTrackWarnings } from '#worker-image/engine/media/video-audio.ts';
 
@@ -118,11 +118,18 @@ function planEncode(probe: Probe, target: Target, wanted: Omit<VideoEncoding, 'k
   const codec = lacksCodec ? 'h264' : codecFor(probe, video, encoding);
   const encoded = videoOptions(probe, video, { ...encoding, codec });
   const warnings = [
-    ...(hasAlpha(video) && !keepsAlpha ? [ALPHA_WARNING] : []),
     ...(codec === wanted.codec ? [] : [lacksCodec ? HEVC_WARNING : SMALL_WARNING]),
-    ...(isToneMapped(video, { ...encoding, codec }) ? [HDR_WARNING] : []),
+    ...lossWarnings(video, { ...encoding, codec }),
   ];
   return assemble(probe, { ...target, copies: false }, encoded, { codec, warnings });
+}
+
+/** Returns warnings for transparency and high dynamic range that the result does not have. */
+function lossWarnings(video: MediaStream, encoding: VideoEncoding): string[] {
+  return [
+    ...(hasAlpha(video) && !encoding.keepsAlpha ? [ALPHA_WARNING] : []),
+    ...(isToneMapped(video, encoding) ? [HDR_WARNING] : []),
+  ];
 }
 
 /** Profile of Dolby Vision whose colors only its own decoders reconstruct: it has no layer that others show. */

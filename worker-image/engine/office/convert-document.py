@@ -35,6 +35,8 @@ sys.dont_write_bytecode = True
 
 WORKBOOKS = (".xls", ".xlsx", ".xlsm")
 TARGETS_WITH_FORMULAS = (".xlsx", ".ods")
+# Targets in which deleted text would be like any other.
+TARGETS_WITHOUT_CHANGES = (".txt", ".html")
 MAX_WORKBOOK_BYTES = 256 * 1024**2
 
 # Flags of com.sun.star.sheet.CellFlags: VALUE, DATETIME, STRING, FORMULA
@@ -141,11 +143,11 @@ class ConvertDocument(unohelper.Base, XJob, XCallback):
             return NOT_STORED
 
     def convert(self, source, import_filter, target, export_filter):
-        # The properties of a conversion by command line. Cells of a read-only document cannot be formatted.
+        # The properties of a conversion by command line. A read-only document cannot be changed like one that is edited.
         document = self.load(
             source,
             Referer="private:OpenEvent",
-            ReadOnly=not source.endswith(".xls"),
+            ReadOnly=not source.endswith(".xls") and not target.endswith(TARGETS_WITHOUT_CHANGES),
             OpenNewView=True,
             Hidden=True,
             Silent=True,
@@ -159,6 +161,7 @@ class ConvertDocument(unohelper.Base, XJob, XCallback):
                 correct_dates(document, target.endswith(TARGETS_WITH_FORMULAS))
         if target.endswith(".csv"):
             move_first_worksheet(document.getSheets())
+        self.change_text(document, target)
         document.storeToURL(target, properties(Overwrite=True, **filter_properties(export_filter)))
         return STORED
 
@@ -178,6 +181,17 @@ class ConvertDocument(unohelper.Base, XJob, XCallback):
                 restore_booleans(document, stream)
                 if not has_formulas:
                     replace_xls_formulas(document, stream)
+        except Exception:
+            # The document is converted as LibreOffice imported it.
+            traceback.print_exc()
+
+    def change_text(self, document, target):
+        try:
+            from document_text import accept_changes, hide_folder
+
+            hide_folder(document)
+            if target.endswith(TARGETS_WITHOUT_CHANGES):
+                accept_changes(document, self.create("com.sun.star.frame.DispatchHelper"))
         except Exception:
             # The document is converted as LibreOffice imported it.
             traceback.print_exc()

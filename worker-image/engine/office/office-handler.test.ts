@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Format } from '#crds/catalogue/formats.ts';
+import { FORMATS, type Format } from '#crds/catalogue/formats.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
 import {
   flatDocument,
@@ -18,6 +18,12 @@ import { presentationHandler, sheetHandler, wordHandler } from '#worker-image/en
 
 const HANDLERS = { word: wordHandler, sheet: sheetHandler, presentation: presentationHandler };
 type OfficeKind = keyof typeof HANDLERS;
+
+interface NamedDocument {
+  readonly format: Format;
+  readonly to: string;
+  readonly filename: string;
+}
 
 let directory = '';
 let fixtures: Map<Format, Fixture>;
@@ -41,7 +47,16 @@ async function convert(kind: OfficeKind, source: Fixture, to: string): Promise<P
   return runHandler(HANDLERS[kind], await workOn({ ...source, operation: 'convert', options: { convert: { to } } }));
 }
 
-async function pdfText({ path }: Produced): Promise<string> {
+/** Converts a document that the caller sends under a name. */
+async function convertNamed(bytes: Buffer, { format, to, filename }: NamedDocument): Promise<Produced> {
+  const path = join(await freshDirectory(), `named.${format}`);
+  await writeFile(path, bytes);
+  const kind = FORMATS[format].kind as OfficeKind;
+  const options = { convert: { to } };
+  return runHandler(HANDLERS[kind], await workOn({ path, format, operation: 'convert', options, filename }));
+}
+
+async function pdfText({ path }: Pick<Produced, 'path'>): Promise<string> {
   return output('pdftotext', [path, '-']);
 }
 
@@ -298,6 +313,65 @@ describe('the conversion', () => {
   });
 });
 
+const nameField = (code: string): string =>
+  `<w:p><w:r><w:t xml:space="preserve">name: </w:t></w:r><w:fldSimple w:instr=" FILENAME ${code} "><w:r><w:t>C:\\old.docx</w:t></w:r></w:fldSimple></w:p>`;
+const odfName = (display: string): string =>
+  `<text:p>${display}: <text:file-name text:display="${display}" text:fixed="false">file:///C:/old.odt</text:file-name></text:p>`;
+
+/** Returns a flat document whose footer has these paragraphs. */
+function withFooter(type: 'text' | 'spreadsheet', footer: string): Buffer {
+  const layout =
+    '<style:page-layout style:name="L"><style:footer-style><style:header-footer-properties svg:height="2cm"/></style:footer-style></style:page-layout>';
+  const master = type === 'text' ? 'Standard' : 'Default';
+  const table = `<table:table table:name="A" table:style-name="ta">${odsRow(WORDS)}</table:table>`;
+  const style = `<style:style style:name="ta" style:family="table" style:master-page-name="${master}"/>`;
+  return odf(true, {
+    type,
+    before: `<office:automatic-styles>${layout}${style}</office:automatic-styles><office:master-styles><style:master-page style:name="${master}" style:page-layout-name="L"><style:footer>${footer}</style:footer></style:master-page></office:master-styles>`,
+    body: type === 'text' ? `<text:p>${WORDS}</text:p>` : table,
+  });
+}
+
+describe('fields with the name of the file', () => {
+  const footer = '<headerFooter><oddFooter>&amp;L&amp;Z&amp;F&amp;Rfile &amp;F</oddFooter></headerFooter>';
+  const both = odfName('full') + odfName('path') + odfName('name') + odfName('name-and-extension');
+  it.each([
+    ['docx', docx({ body: nameField('\\\\p') + nameField('') }), 2],
+    ['fodt', withFooter('text', both), 3],
+    ['fods', withFooter('spreadsheet', both), 3],
+    ['xlsx', xlsx({ sheetEnd: footer }), 2],
+  ] as const)("show the caller's name without a folder in %s", async (format, bytes, times) => {
+    const pdf = await convertNamed(bytes, { format, to: 'pdf', filename: `Jürgens Rechnung 7.${format}` });
+    const text = await pdfText(pdf);
+    expect(text).not.toContain('/');
+    expect(text.match(/Jürgens Rechnung 7/g)).toHaveLength(times);
+  });
+
+  it('show a neutral name where the caller has sent none that is simple', async () => {
+    const pdf = await convertNamed(docx({ body: nameField('') }), { format: 'docx', to: 'pdf', filename: 'a\nb.docx' });
+    expect(await pdfText(pdf)).toContain('name: document.docx');
+  });
+});
+
+describe('tracked changes', () => {
+  const change = (tag: string, id: number, content: string): string =>
+    `<w:${tag} w:id="${id}" w:author="A" w:date="2026-01-01T00:00:00Z"><w:r>${content}</w:r></w:${tag}>`;
+  const body = `<w:p><w:r><w:t xml:space="preserve">We pay </w:t></w:r>${change('del', 1, '<w:delText>much</w:delText>')}${change('ins', 2, '<w:t>little</w:t>')}<w:r><w:t>.</w:t></w:r></w:p>`;
+  it.each(['txt', 'html'] as const)('are accepted in %s', async (to) => {
+    const { path } = await convertNamed(docx({ body }), { format: 'docx', to, filename: 'a.docx' });
+    const text = (await readFile(path, 'utf8')).replaceAll(/<[^>]*>/g, '');
+    expect(text).toContain('We pay little.');
+  });
+});
+
+describe('hidden sheets', () => {
+  it.each(['pdf', 'html'])('are omitted with a warning in %s', async (to) => {
+    const { path, warnings } = await convertNamed(hiddenSheet(), { format: 'xlsx', to, filename: 'a.xlsx' });
+    expect(to === 'html' ? await readFile(path, 'utf8') : await pdfText({ path })).not.toMatch(/^7$|>7</m);
+    expect(warnings).toEqual(['A hidden sheet was omitted.']);
+  });
+});
+
 describe('links in a document', () => {
   const requested: string[] = [];
   const server = createServer((request, response) => {
@@ -325,12 +399,30 @@ describe('links in a document', () => {
   });
 });
 
-describe('a document that names fonts of Macs', () => {
-  it('has Liberation in place of Helvetica and Times, whose lines have about the same height', async () => {
+describe('the fonts of a document', () => {
+  it('are Liberation in place of Helvetica and Times of Macs, whose lines have about the same height', async () => {
     const path = join(directory, 'mac.rtf');
     await writeFile(path, String.raw`{\rtf1{\fonttbl{\f0 Helvetica;}{\f1 Times;}}\f0 first\par\f1 second}`);
     const pdf = await convert('word', { name: 'mac.rtf', path, format: 'rtf' }, 'pdf');
     const fonts = await output('pdffonts', [pdf.path]);
     expect([...fonts.matchAll(/\+(\w+)/g)].map(([, name]) => name)).toEqual(['LiberationSans', 'LiberationSerif']);
+  });
+
+  it('are Carlito and Liberation Sans in place of fonts of Microsoft that have no metric equivalent', async () => {
+    const path = join(directory, 'office.rtf');
+    const names = ['Aptos', 'Aptos Display', 'Aptos Narrow', 'Segoe UI', 'Tahoma'];
+    const [table, text] = [names.map((name, at) => `{\\f${at} ${name};}`), names.map((_, at) => `\\f${at} word\\par`)];
+    await writeFile(path, `{\\rtf1{\\fonttbl${table.join('')}}${text.join('')}}`);
+    const pdf = await convert('word', { name: 'office.rtf', path, format: 'rtf' }, 'pdf');
+    const fonts = await output('pdffonts', [pdf.path]);
+    expect([...fonts.matchAll(/\+(\w+)/g)].map(([, name]) => name)).toEqual(['Carlito', 'LiberationSans']);
+  });
+
+  it('are complete for emoji', async () => {
+    const path = join(directory, 'emoji.docx');
+    await writeFile(path, docx({ body: '<w:p><w:r><w:t>😀🎉🚀✅👩‍💻🇩🇪</w:t></w:r></w:p>' }));
+    const pdf = await convert('word', { name: 'emoji', path, format: 'docx' }, 'pdf');
+    const fonts = await output('pdffonts', [pdf.path]);
+    expect([...fonts.matchAll(/\+(\w+)/g)].map(([, name]) => name)).toEqual([expect.any(String), 'Symbola']);
   });
 });

@@ -1,12 +1,14 @@
 /** Converts word-processing documents, spreadsheets and presentations with LibreOffice. */
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { extensionOf } from '#crds/catalogue/formats.ts';
+import { extensionOf, type Format } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import type { EngineDeps, KindHandler, Produced, Work } from '#worker-image/engine/handler.ts';
 import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
 import { isEncryptedWorkbook } from '#worker-image/engine/containers/xls-encryption.ts';
 import { embedImages } from '#worker-image/engine/office/embed-images.ts';
+import { documentName } from '#worker-image/engine/office/document-name.ts';
+import { hiddenSheetsWarnings } from '#worker-image/engine/office/hidden-sheets-warning.ts';
 import { hiddenSlidesWarnings } from '#worker-image/engine/office/hidden-slides-warning.ts';
 import { omittedSheetsWarnings } from '#worker-image/engine/office/omitted-sheets-warning.ts';
 import { exportFilter, importFilter, type OfficeKind } from '#worker-image/engine/office/office-filters.ts';
@@ -47,6 +49,7 @@ async function convert(deps: EngineDeps, work: Work, kind: OfficeKind): Promise<
   const output = await runLibreOffice(deps, {
     kind,
     path: await prepareInput(work, deps.signal, warnings),
+    name: documentName(work.filename),
     extension: extensionOf(format),
     importFilter: importFilter(format),
     target: extensionOf(to),
@@ -55,9 +58,16 @@ async function convert(deps: EngineDeps, work: Work, kind: OfficeKind): Promise<
   });
   if (output === null) throw await notOpenedError(work);
   if (to === 'html') await embedImages(output);
-  if (to === 'csv') warnings.push(...(await omittedSheetsWarnings(path, format)));
-  if (to === 'pdf') warnings.push(...(await hiddenSlidesWarnings(path, format)));
+  warnings.push(...(await omissionWarnings(path, { format, to })));
   return { path: output.path, format: to, facts: {}, warnings };
+}
+
+/** Returns the warnings for sheets and slides that the target omits. */
+async function omissionWarnings(path: string, { format, to }: { format: Format; to: Format }): Promise<string[]> {
+  if (to === 'csv') return omittedSheetsWarnings(path, format);
+  if (to === 'html') return hiddenSheetsWarnings(path, format);
+  if (to !== 'pdf') return [];
+  return [...(await hiddenSheetsWarnings(path, format)), ...(await hiddenSlidesWarnings(path, format))];
 }
 
 /**

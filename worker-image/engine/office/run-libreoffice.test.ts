@@ -14,6 +14,7 @@ async function toText(rtf: string, importFilter: string | null, prepared: Prepar
   const conversion = {
     kind: 'word' as const,
     path,
+    name: 'letter',
     extension: 'rtf',
     importFilter,
     target: 'txt',

@@ -1,5 +1,5 @@
 /** Runs each conversion in its own LibreOffice process and profile: two processes on one profile lose files. */
-import { link, mkdir, rm, stat, symlink } from 'node:fs/promises';
+import { link, mkdir, rename, rm, stat, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { EngineDeps } from '#worker-image/engine/handler.ts';
@@ -12,6 +12,8 @@ import type { ToolResult } from '#worker-image/tools/run-command.ts';
 interface LibreOfficeRun {
   readonly kind: OfficeKind;
   readonly path: string;
+  /** Name that fields of the document show, without extension. */
+  readonly name: string;
   /** Extension of the input format, which some filters depend on. */
   readonly extension: string;
   readonly importFilter: string | null;
@@ -36,15 +38,20 @@ interface ConversionFiles {
 
 /** Converts a document. Returns null when LibreOffice wrote none, which the exit code of its command line does not indicate. */
 export async function runLibreOffice(deps: EngineDeps, conversion: LibreOfficeRun): Promise<LibreOfficeOutput | null> {
-  const { directory, extension, target } = conversion;
-  const folder = join(directory, 'converted');
-  const files = { source: join(directory, `document.${extension}`), output: join(folder, `document.${target}`) };
+  const { directory, name, extension, target } = conversion;
+  const [source, folder] = [join(directory, 'source'), join(directory, 'converted')];
+  const files = { source: join(source, `${name}.${extension}`), output: join(folder, `document.${target}`) };
+  await mkdir(source);
   await mkdir(folder);
   await link(conversion.path, files.source).catch(() => symlink(conversion.path, files.source));
   const served = await sendToOffice(deps, conversion, files);
   // What it wrote before it failed is no document.
   if (served?.exitCode !== 0) await rm(files.output, { force: true });
-  if (served === null) await runOfficeProgram(deps, directory, await argumentsOf(conversion, files));
+  if (served === null) {
+    await runOfficeProgram(deps, directory, await argumentsOf(conversion, files));
+    // Its output has the name of the source.
+    await rename(join(folder, `${name}.${target}`), files.output).catch(() => undefined);
+  }
   const made = await stat(files.output).then(
     (file) => file.isFile(),
     () => false,

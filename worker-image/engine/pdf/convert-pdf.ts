@@ -91,15 +91,13 @@ interface PageRendering {
   readonly path: string;
 }
 
-/** Renders PNG with PDFium, which is faster, and JPEG or a page that PDFium cannot load with poppler. */
+/** Renders with PDFium, and a page that it cannot load with poppler, which lacks the character maps of Chinese, Japanese and Korean. */
 async function renderPage(deps: EngineDeps, work: Work, rendering: PageRendering): Promise<ToolResult> {
-  const { to, dpi, page } = work.options.convert;
-  if (to === 'png') {
-    const { source, path, pixels } = rendering;
-    const args = [source, path, ...[page, pixels.width, pixels.height, dpi].map(String)];
-    const result = await runPdfScript(deps, work, { name: 'render-page', args });
-    if (await isFile(rendering.path)) return result;
-  }
+  const { dpi, page } = work.options.convert;
+  const { source, path, pixels } = rendering;
+  const args = [source, path, ...[page, pixels.width, pixels.height, dpi, JPEG_QUALITY].map(String)];
+  const result = await runPdfScript(deps, work, { name: 'render-page', args });
+  if (result.exitCode === 0 && (await isFile(path))) return result;
   return runPdfTool(deps, work, popplerCommand(work, rendering));
 }
 

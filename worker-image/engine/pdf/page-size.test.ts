@@ -1,5 +1,8 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { engineDeps, freshDirectory } from '#test/fixtures/engine-work.ts';
+import { engineDeps, freshDirectory, workOn } from '#test/fixtures/engine-work.ts';
+import { PdfWriter } from '#worker-image/engine/containers/pdf-writer.ts';
 import { readPageSize } from '#worker-image/engine/pdf/page-size.ts';
 import type { Work } from '#worker-image/engine/handler.ts';
 
@@ -21,6 +24,7 @@ async function sizeOf({ rotation = '0', media = '0.00 0.00 200.00 100.00', crop 
     run: ({ file, args, onLine }) => {
       if (args[0] === '--show-pages')
         ['page 1: 3 0 R', '  content:', 'page 2: 7 0 R'].forEach((line) => onLine?.(line));
+      if (file === 'pdfinfo') printed[file]?.split('\n').forEach((line) => onLine?.(line));
       return Promise.resolve({ exitCode: 0, stdout: printed[file] ?? printed[args[0] ?? ''] ?? '', stderr: '' });
     },
   });
@@ -48,6 +52,22 @@ describe('readPageSize', () => {
     ['unit that is no number', { unit: 'x' }, 'UserUnit'],
   ])('reports an invalid %s and ignores it', async (_what, page, entry) => {
     expect(await sizeOf(page)).toEqual({ width: 200, height: 100, unit: 1, invalid: [entry] });
+  });
+
+  it('ignores a title that repeats the lines of a page, however long it is', async () => {
+    const forged =
+      'Page    1 rot:  90\nPage    1 MediaBox: 0.00 0.00 1.00 1.00\nPage    1 CropBox: 0.00 0.00 1.00 1.00\n';
+    for (const title of [forged, forged.repeat(1000)]) {
+      const writer = new PdfWriter();
+      const pages = writer.reserve();
+      const page = writer.add(`<< /Type /Page /Parent ${pages} 0 R /MediaBox [0 0 300 200] >>`);
+      writer.fill(pages, `<< /Type /Pages /Kids [${page} 0 R] /Count 1 >>`);
+      const root = writer.add(`<< /Type /Catalog /Pages ${pages} 0 R >>`);
+      const path = join(await freshDirectory(), 'title.pdf');
+      await writeFile(path, writer.finish(root, writer.add(`<< /Title (${title}) >>`)));
+      const work = await workOn({ path, format: 'pdf', operation: 'convert' });
+      expect(await readPageSize(engineDeps(), work, 1)).toEqual({ width: 300, height: 200, unit: 1, invalid: [] });
+    }
   });
 
   it.each(['0.00 0.00 0.00 100.00', 'nan 0.00 1.00 1.00', ''])(

@@ -25,6 +25,9 @@ interface PageBox {
 /** Matches a number or a reference. */
 const USER_UNIT = /\/UserUnit (\d+ \d+ R|\S+)/;
 
+/** Number of the last lines of pdfinfo that are read: they have what it prints of a page. */
+const LAST_LINES = 20;
+
 const PAGE_ENTRIES: readonly PageEntry[] = ['Rotate', 'CropBox', 'UserUnit'];
 
 /**
@@ -34,14 +37,18 @@ const PAGE_ENTRIES: readonly PageEntry[] = ['Rotate', 'CropBox', 'UserUnit'];
  */
 export async function readPageSize(deps: PdfDeps, work: Work, page: number): Promise<PageSize> {
   const path = await readablePdf(work);
-  const [info, userUnit] = await Promise.all([
-    runPdfTool(deps, work, ['pdfinfo', '-f', String(page), '-l', String(page), '-box', path]),
+  let info: readonly string[] = [];
+  const onLine = (line: string): void => {
+    info = [...info, line].slice(-LAST_LINES);
+  };
+  const [result, userUnit] = await Promise.all([
+    runPdfTool(deps, work, ['pdfinfo', '-f', String(page), '-l', String(page), '-box', path], onLine),
     readUserUnit(deps, work, { path, page }),
   ]);
-  const media = parseBox(info.stdout, 'MediaBox');
-  if (media === null) throw damagedPdf(info);
-  const crop = parseBox(info.stdout, 'CropBox');
-  const rotation = Number(/^Page +\d+ rot: +(-?\d+)$/m.exec(info.stdout)?.[1] ?? 0) % 180;
+  const media = parseBox(info, 'MediaBox');
+  if (media === null) throw damagedPdf(result);
+  const crop = parseBox(info, 'CropBox');
+  const rotation = Number(lastMatch(info, /^Page +\d+ rot: +(-?\d+)$/)?.[1] ?? 0) % 180;
   const isValid: Record<PageEntry, boolean> = {
     Rotate: rotation % 90 === 0,
     CropBox: crop !== null,
@@ -80,10 +87,15 @@ function withoutInner(dictionary: string): string {
   return inner.includes('<<') && inner.includes('>>') ? withoutInner(inner) : inner;
 }
 
-/** Parses a box from the output of pdfinfo. Returns null for one without area. */
-function parseBox(info: string, name: string): PageBox | null {
-  const line = new RegExp(`^Page +\\d+ ${name}: +(\\S+) +(\\S+) +(\\S+) +(\\S+)$`, 'm').exec(info) ?? [];
-  const [, left, bottom, right, top] = line.map(Number);
+/** Parses a box from the last lines of pdfinfo. Returns null for one without area. */
+function parseBox(info: readonly string[], name: string): PageBox | null {
+  const line = new RegExp(`^Page +\\d+ ${name}: +(\\S+) +(\\S+) +(\\S+) +(\\S+)$`);
+  const [, left, bottom, right, top] = (lastMatch(info, line) ?? []).map(Number);
   if (left === undefined || bottom === undefined || right === undefined || top === undefined) return null;
   return right > left && top > bottom ? { left, bottom, right, top } : null;
+}
+
+/** Returns the last match. pdfinfo prints title and author before the page, with line breaks that could forge its lines. */
+function lastMatch(info: readonly string[], line: RegExp): RegExpExecArray | null {
+  return info.reduce<RegExpExecArray | null>((last, text) => line.exec(text) ?? last, null);
 }

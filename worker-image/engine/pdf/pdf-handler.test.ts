@@ -290,6 +290,37 @@ describe('convert', () => {
     }
   });
 
+  it.each([
+    ['UniGB-UCS2-H', 'GB1', 'STSong-Light', '4E2D6587'],
+    ['90ms-RKSJ-H', 'Japan1', 'MS-Mincho', '93FA967B8CEA'],
+    ['KSCms-UHC-H', 'Korea1', 'HYSMyeongJo-Medium', 'C7D1B1DB'],
+  ])('draws text in %s with a font that is not embedded', async (encoding, ordering, name, text) => {
+    const font = (writer: PdfWriter): number => {
+      const descriptor = `<< /Type /FontDescriptor /FontName /${name} /Flags 6 /FontBBox [0 -200 1000 900] /Ascent 880 /Descent -120 /StemV 93 >>`;
+      const system = `<< /Registry (Adobe) /Ordering (${ordering}) /Supplement 1 >>`;
+      const glyphs = writer.add(
+        `<< /Type /Font /Subtype /CIDFontType0 /BaseFont /${name} /CIDSystemInfo ${system} /FontDescriptor ${descriptor} >>`,
+      );
+      return writer.add(
+        `<< /Type /Font /Subtype /Type0 /BaseFont /${name} /Encoding /${encoding} /DescendantFonts [${glyphs} 0 R] >>`,
+      );
+    };
+    const path = join(await freshDirectory(), 'page.pdf');
+    const content = { entries: '', data: Buffer.from(`BT /C 200 Tf 0 200 Td <${text}> Tj ET`) };
+    const more = (writer: PdfWriter) => ({ page: `/Resources << /Font << /C ${font(writer)} 0 R >> >>` });
+    const bytes = pdf({ content, more })
+      .toString('latin1')
+      .replace(/\/Resources << \/Font << \/F \d+ 0 R >> >>/, '');
+    await writeFile(path, bytes, 'latin1');
+    for (const to of ['png', 'jpg'] as const) {
+      const work = await workOn({ path, format: 'pdf', operation: 'convert', options: { convert: { to, dpi: 72 } } });
+      const { channels } = await sharp((await runHandler(pdfHandler, work)).path)
+        .grayscale()
+        .stats();
+      expect(channels[0]?.mean).toBeLessThan(250);
+    }
+  });
+
   it('refuses a side that is too long for JPEG', async () => {
     await expect(renderPage('/UserUnit 108', { to: 'jpg' })).rejects.toMatchObject({
       code: 'limit_exceeded',

@@ -1,8 +1,8 @@
-"""Renders a page of a PDF as a PNG, on white.
+"""Renders a page of a PDF as a PNG or JPEG, on white.
 
-usage: render-page.py INPUT OUTPUT PAGE WIDTH HEIGHT DPI
+usage: render-page.py INPUT OUTPUT PAGE WIDTH HEIGHT DPI JPEG_QUALITY
 
-WIDTH and HEIGHT in pixels. DPI is only written into the PNG.
+WIDTH and HEIGHT in pixels. DPI is only written into the image. OUTPUT ends in .png or .jpg.
 """
 
 import os
@@ -12,13 +12,19 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 
+from PIL import Image
+
 from pdfium import RGB, Document, Page
 from png_writer import write_png
 
 
-def main(source: str, target: str, number: int, width: int, height: int, dpi: int) -> None:
+def main(source: str, target: str, number: int, width: int, height: int, dpi: int, quality: int) -> None:
     samples = Page(Document(source), number - 1).render(RGB, width, height)
-    write_png(target, memoryview(samples), (width, height), dpi)
+    if target.endswith(".png"):
+        write_png(target, memoryview(samples), (width, height), dpi)
+    else:
+        pixels = Image.frombuffer("RGB", (width, height), samples, "raw", "RGB", 0, 1)
+        pixels.save(target, "JPEG", quality=quality, dpi=(dpi, dpi))
 
 
 if __name__ == "__main__":

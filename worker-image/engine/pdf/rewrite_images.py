@@ -15,6 +15,7 @@ from drawn_sizes import drawn_sizes, is_image, pixels_of
 from forked import MAX_FORKED_PIXELS, in_background
 from image_decoding import decode, decode_bitonal
 from image_encoding import as_fax, as_flate, as_jpeg
+from outer_filters import remove_outer_filters
 
 THRESHOLD = 1.5
 # Maximum size of a new image as a share of the old one.
@@ -27,6 +28,7 @@ MIN_FORKED_PIXELS = 500_000
 
 def rewrite_images(pdf: pikepdf.Pdf, images: list, dpi: int, quality: int, max_pixels: int) -> None:
     images = [image for image in images if is_worth_reading(image, max_pixels)]
+    remove_outer_filters(pdf, images)
     shown = drawn_sizes(pdf) if images else {}
     encode_all = lambda part: [encoded(image, scale_of(image, shown, dpi), quality) for image in part]
     one, other = halves(images)

@@ -9,11 +9,18 @@ without a user password is kept.
 """
 
 import io
+import os
 import re
 import sys
 
 import pikepdf
 from pikepdf import Name
+
+# Isolated mode (-I) does not search the directory of the script.
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+
+from outer_filters import inner_data, inner_parms, listed
 
 METADATA_KEYS = ("/Metadata", "/PieceInfo", "/LastModified", "/Thumb")
 START_OF_IMAGE = b"\xff\xd8"
@@ -83,36 +90,17 @@ def images(pdf: pikepdf.Pdf) -> list:
 def strip_jpeg(pdf: pikepdf.Pdf, image) -> None:
     clean = clean_jpeg(pdf, image)
     if clean is not None:
-        own = listed(image.get("/DecodeParms"))[len(listed(image.Filter)) - 1 :]
-        image.write(clean, filter=Name.DCTDecode, decode_parms=own[0] if own else None)
+        image.write(clean, filter=Name.DCTDecode, decode_parms=inner_parms(image))
 
 
 def clean_jpeg(pdf: pikepdf.Pdf, image) -> bytes | None:
     """Returns the JPEG without metadata; None if it has none, is no JPEG or cannot be read."""
     try:
-        jpeg = packed_jpeg(pdf, image)
+        jpeg = inner_data(pdf, image) if listed(image.get("/Filter"))[-1:] == [Name.DCTDecode] else None
         clean = None if jpeg is None else without_metadata_segments(jpeg)
     except (pikepdf.PdfError, ValueError, TypeError):
         return None
     return None if clean == jpeg else clean
-
-
-def packed_jpeg(pdf: pikepdf.Pdf, image) -> bytes | None:
-    """Returns the bytes of the JPEG, with outer filters decoded."""
-    *others, last = listed(image.get("/Filter")) or [None]
-    if last != Name.DCTDecode:
-        return None
-    if not others:
-        return image.read_raw_bytes()
-    parms = listed(image.get("/DecodeParms"))[: len(others)]
-    outer = pdf.make_stream(image.read_raw_bytes(), Filter=pikepdf.Array(others), DecodeParms=pikepdf.Array(parms))
-    return outer.read_bytes()
-
-
-def listed(value) -> list:
-    if value is None:
-        return []
-    return list(value) if isinstance(value, pikepdf.Array) else [value]
 
 
 def without_metadata_segments(jpeg: bytes) -> bytes | None:

@@ -3,6 +3,10 @@
  *
  * A cell that begins with a quote ends at the next quote that is not doubled. When text follows that quote, both quotes
  * are part of the cell, except before NUL. Quotes elsewhere are text.
+ *
+ * Many programs write TSV without quoting. With `allowsStrayQuotes`, a first quote is text when it is not closed, and
+ * when other text follows the closing quote and a delimiter or line end precedes it. The time stays linear: such a quote
+ * is searched once, up to the next one, as those between are doubled and so begin and end a cell at once.
  */
 import { RowBatch } from '#worker-image/engine/table/row-batch.ts';
 import { MAX_COLUMNS, MAX_ROW_CHARS, refuseColumns, refuseLong } from '#worker-image/engine/table/table-row.ts';
@@ -21,6 +25,8 @@ interface Dialect {
   readonly delimiter: string;
   /** True when an empty line is a row with one empty cell. */
   readonly keepsEmptyLines: boolean;
+  /** True when a quote at the start of a cell may be text. */
+  readonly allowsStrayQuotes: boolean;
 }
 
 /** A quoted cell with doubled quotes, or with text behind its closing quote. All but the first are offsets. */
@@ -34,6 +40,7 @@ interface OddCell {
 export class DelimitedScanner {
   readonly #delimiter: number;
   readonly #keepsEmptyLines: boolean;
+  readonly #allowsStrayQuotes: boolean;
   /** Indexed by byte: 1 for those that end a cell. */
   readonly #stops = new Uint8Array(256);
   readonly #batch = new RowBatch();
@@ -43,14 +50,17 @@ export class DelimitedScanner {
   #at = 0;
   /** Length at which an incomplete row is scanned again. It doubles, so that the time stays linear. */
   #scanAt = 0;
+  /** True when no bytes follow. */
+  #isEnded = false;
   /** True when the last call of `#closingQuote` found doubled quotes. */
   #isDoubled = false;
   /** Cells of the current row. They are rewritten when it is complete, as an incomplete row is scanned again. */
   readonly #oddCells: OddCell[] = [];
 
-  constructor({ delimiter, keepsEmptyLines }: Dialect) {
+  constructor({ delimiter, keepsEmptyLines, allowsStrayQuotes }: Dialect) {
     this.#delimiter = delimiter.charCodeAt(0);
     this.#keepsEmptyLines = keepsEmptyLines;
+    this.#allowsStrayQuotes = allowsStrayQuotes;
     for (const byte of [this.#delimiter, LINE_FEED, RETURN]) this.#stops[byte] = 1;
   }
 
@@ -67,7 +77,9 @@ export class DelimitedScanner {
   *end(): Generator<RowBatch, boolean> {
     yield* this.#completeRows();
     if (this.#length === 0) return true;
-    this.#append(Uint8Array.of(LINE_FEED));
+    this.#isEnded = true;
+    // An open quote may precede the last line end.
+    if (this.#bytes[this.#length - 1] !== LINE_FEED) this.#append(Uint8Array.of(LINE_FEED));
     yield* this.#completeRows();
     if (this.#length > MAX_ROW_CHARS) refuseLong(this.#bytes.toString('utf8', 0, this.#length).length - 1);
     return this.#length === 0;
@@ -133,12 +145,22 @@ export class DelimitedScanner {
 
   #scanQuotedCell(open: number): number {
     const close = this.#closingQuote(open);
+    if (this.#isStray(open, close)) return this.#scanCell(open);
     const end = close === -1 ? -1 : this.#cellEnd(close + 1);
     if (end === -1) return -1;
     const cell = this.#batch.addCell(open + 1, close);
     const isOdd = this.#isDoubled || end > close + 1;
     if (isOdd && this.#batch.columns <= MAX_COLUMNS) this.#oddCells.push({ cell, open, close, end });
     return end;
+  }
+
+  /** Returns whether the quote at the start of a cell is text. @param close - Closing quote, or -1. */
+  #isStray(open: number, close: number): boolean {
+    if (!this.#allowsStrayQuotes) return false;
+    if (close === -1) return this.#isEnded || this.#length - this.#at > MAX_INCOMPLETE_BYTES;
+    if (this.#stops[this.#bytes[close + 1] ?? 0] === 1) return false;
+    const end = this.#cellEnd(open);
+    return end !== -1 && end < close;
   }
 
   #cellEnd(from: number): number {

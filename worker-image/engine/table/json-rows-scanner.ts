@@ -5,7 +5,8 @@
  *   root → [ rows ] → end
  *   root → { key : value , key : [ rows ] , … } → end
  */
-import { refuseLong, unparseable } from '#worker-image/engine/table/table-row.ts';
+import { columnNamesIn, NAMES_KEYS } from '#worker-image/engine/table/json-column-names.ts';
+import { MAX_ROW_CHARS, refuseLong, unparseable } from '#worker-image/engine/table/table-row.ts';
 
 type State =
   | 'root'
@@ -27,10 +28,26 @@ const BLANK = /[ \t\n\r]/;
 /** Indexed by character code: 1 for characters that are significant inside a value. */
 const MARKS = Uint8Array.from({ length: 128 }, (_, code) => ('"\\{}[]'.includes(String.fromCharCode(code)) ? 1 : 0));
 
-/** Yields the JSON text of each row. @throws MediaError processing_failed. */
-export async function* scanJsonRows(text: AsyncIterable<string>): AsyncGenerator<string> {
-  const scanner = new JsonRowsScanner();
-  for await (const piece of text) yield* scanner.write(piece);
+/** What a file contains besides its rows, as far as it was read. */
+export interface JsonSurroundings {
+  /** True when the rows are a member of an object. */
+  isWrapped: boolean;
+  /** Column names that another member of the object lists. */
+  names: readonly string[] | null;
+  /** True when another object follows the first one, which has no rows: the file has one value per line. */
+  isSequence: boolean;
+}
+
+/** Yields the JSON text of each row, and stops at the second object of a sequence. @throws MediaError processing_failed. */
+export async function* scanJsonRows(
+  text: AsyncIterable<string>,
+  around: JsonSurroundings = { isWrapped: false, names: null, isSequence: false },
+): AsyncGenerator<string> {
+  const scanner = new JsonRowsScanner(around);
+  for await (const piece of text) {
+    yield* scanner.write(piece);
+    if (around.isSequence) return;
+  }
   scanner.end();
 }
 
@@ -38,25 +55,31 @@ class JsonRowsScanner {
   #state: State = 'root';
   /** State after `nested`: the value was a row, or a member that is no row. */
   #after: 'after-row' | 'after-member' = 'after-member';
-  /** True inside the root object. */
-  #wrapped = false;
+  readonly #around: JsonSurroundings;
+  /** True for a member that may list the column names. */
+  #mayListNames = false;
   #found = false;
   #depth = 0;
   #quoted = false;
   #escaped = false;
-  /** Text of the current row or key so far. */
+  /** Text of the current row, key or list of names so far. */
   #kept = '';
+
+  constructor(around: JsonSurroundings) {
+    this.#around = around;
+  }
 
   *write(piece: string): Generator<string> {
     let at = 0;
-    while (at < piece.length) {
+    while (at < piece.length && !this.#around.isSequence) {
       if (this.#state === 'nested') {
         const end = this.#nestedEnd(piece, at);
-        if (this.#after === 'after-row') this.#keep(piece.slice(at, end));
+        this.#keepNested(piece.slice(at, end));
         at = end;
         if (this.#depth > 0 || this.#quoted) continue;
         this.#state = this.#after;
         if (this.#after === 'after-row') yield this.#take();
+        else this.#endMember(this.#take());
       } else {
         this.#step(piece.charAt(at));
         // The bracket that opens a nested value belongs to it.
@@ -92,13 +115,13 @@ class JsonRowsScanner {
     'next-row': (char) => this.#openRow(char),
     'after-row': (char) => (char === ',' ? 'next-row' : char === ']' ? this.#closeRows() : this.#fail(char)),
     nested: (char) => this.#fail(char),
-    end: (char) => this.#fail(char),
+    end: (char) => this.#openSecond(char),
   };
 
   #openRoot(char: string): State {
     if (char === '[') return this.#openRows();
-    this.#wrapped = char === '{';
-    return this.#wrapped ? 'first-key' : this.#fail(char);
+    this.#around.isWrapped = char === '{';
+    return this.#around.isWrapped ? 'first-key' : this.#fail(char);
   }
 
   #openRows(): State {
@@ -107,7 +130,7 @@ class JsonRowsScanner {
   }
 
   #closeRows(): State {
-    return this.#wrapped ? 'after-member' : 'end';
+    return this.#around.isWrapped ? 'after-member' : 'end';
   }
 
   #openKey(char: string): State {
@@ -118,6 +141,7 @@ class JsonRowsScanner {
     const key = this.#take();
     if (char === '[' && ROWS_KEYS.has(key) && !this.#found) return this.#openRows();
     this.#after = 'after-member';
+    this.#mayListNames = NAMES_KEYS.has(key);
     if (char === '{' || char === '[' || char === '"') return 'nested';
     return /[\dtfn-]/.test(char) ? 'scalar' : this.#fail(char);
   }
@@ -126,6 +150,14 @@ class JsonRowsScanner {
     if (char !== '{' && char !== '[') throw unparseable('json', 'a row is neither an object nor an array');
     this.#after = 'after-row';
     return 'nested';
+  }
+
+  #openSecond(char: string): State {
+    if (char !== '{' && char !== '[') return this.#fail(char);
+    if (this.#found)
+      throw unparseable('json', 'another value follows the first one. If each line is a value, name the file .ndjson');
+    this.#around.isSequence = true;
+    return 'end';
   }
 
   #keyStep(char: string): void {
@@ -165,6 +197,22 @@ class JsonRowsScanner {
   #keep(text: string): void {
     refuseLong(this.#kept.length + text.length);
     this.#kept += text;
+  }
+
+  #keepNested(text: string): void {
+    if (this.#after === 'after-row') this.#keep(text);
+    else if (this.#kept.length + text.length > MAX_ROW_CHARS) this.#dropNames();
+    else if (this.#mayListNames) this.#kept += text;
+  }
+
+  /** A list that is longer than a row has no names of its columns. */
+  #dropNames(): void {
+    this.#mayListNames = false;
+    this.#kept = '';
+  }
+
+  #endMember(json: string): void {
+    if (this.#mayListNames) this.#around.names ??= columnNamesIn(json);
   }
 
   #take(): string {

@@ -17,6 +17,7 @@ export function readTsv(open: OpenUtf8): AsyncGenerator<RowBatch> {
   return readDelimited('tsv', open, (sample) => ({
     delimiter: '\t',
     keepsEmptyLines: !sample.includes('\t') && /\S/.test(sample),
+    allowsStrayQuotes: true,
     skipped: 0,
   }));
 }
@@ -29,6 +30,7 @@ export function readCsv(open: OpenUtf8): AsyncGenerator<RowBatch> {
     return {
       delimiter: delimiter ?? ',',
       keepsEmptyLines: delimiter === null && /\S/.test(sample),
+      allowsStrayQuotes: false,
       skipped: named?.[0].length ?? 0,
     };
   });
@@ -38,6 +40,7 @@ interface Dialect {
   readonly delimiter: string;
   /** True when an empty line is a row with one empty cell; wider tables ignore empty lines. */
   readonly keepsEmptyLines: boolean;
+  readonly allowsStrayQuotes: boolean;
   /** Number of characters before the table. */
   readonly skipped: number;
 }

@@ -49,6 +49,28 @@ describe('readHtml', () => {
     ],
     ['character references and line breaks', table('<td>a&amp;b<br>c'), [['a&b\nc']]],
     ['no script, style or template', table('<td>a<script>b</script><style>c</style><template>d</template>'), [['a']]],
+    [
+      'cells before the first row',
+      '<table><th>ID<th>Name<tr><td>1<td>Ada<tr><td>2<td>Bo</table>',
+      [
+        ['ID', 'Name'],
+        ['1', 'Ada'],
+        ['2', 'Bo'],
+      ],
+    ],
+    [
+      'rows without end tags below open elements',
+      '<table><tr><td><p>a<td><b>b<tr><td><font>1<td>2</table>',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+      ],
+    ],
+    [
+      'lines of lists, sections and rules',
+      table('<td>a<ul><li>b</ul>c<dl><dt>d<dd>e</dl><section>f</section>g<hr>h<address>i</address>'),
+      [['a\nb\nc\nd\ne\nf\ng\nh\ni']],
+    ],
     ['no table inside a template', `<template>${table('<td>x')}</template>${table('<td>a')}`, [['a']]],
   ])('reads %s', async (_what, html, rows) => {
     expect((await read(html)).rows).toEqual(rows);
@@ -58,6 +80,25 @@ describe('readHtml', () => {
     const { rows, warnings } = await read(`${table('<td>a')}${table('<td>b')}`);
     expect(rows).toEqual([['a']]);
     expect(warnings).toEqual([expect.stringContaining('2 tables')]);
+  });
+
+  it.each([
+    ['row', '<tr style="color: red; DISPLAY : none"><td rowspan=3>x</tr>'],
+    ['row without end tags', '<tr hidden><td><b>x'],
+    ['group', '<tbody style="display:none !important"><tr><td>x</tbody><tbody>'],
+    ['cell', '<tr><td hidden>x<td>1<td>2<td style="display:none"><table><tr><td>y</table>'],
+  ])('reads no hidden %s, with a warning', async (_what, hidden) => {
+    const { rows, warnings } = await read(`<table><tr><td>a<td>b${hidden}<tr><td>1<td>2</table>`);
+    expect(new Set(rows.map((row) => row.join(' ')))).toEqual(new Set(['a b', '1 2']));
+    expect(warnings).toEqual(['Rows or cells that the page does not display were not read.']);
+  });
+
+  it('reads no hidden row without text, as Excel writes at the end, without a warning', async () => {
+    const excel = "<tr height=0 style='display:none'><td width=64 style='width:48pt'></td></tr>";
+    expect(await read(`<table><tr><td style='mso-display:none'>a</td></tr>${excel}</table>`)).toEqual({
+      rows: [['a']],
+      warnings: [],
+    });
   });
 
   it('yields each row before it parses the next one', async () => {

@@ -1,8 +1,8 @@
 /** Reads the first table of an HTML page. Never loads resources that the page references. */
 import { Parser } from 'htmlparser2';
-import { BLOCKS, CELLS, HIDDEN, isPreformatted, PARTS } from '#worker-image/engine/table/html-elements.ts';
-import { colspanOf, rowspanOf } from '#worker-image/engine/table/html-span.ts';
-import { displayedText, LINE_CHARS, type CellLine } from '#worker-image/engine/table/displayed-text.ts';
+import { BLOCKS, CELLS, HIDDEN, isHidden, isPreformatted, PARTS } from '#worker-image/engine/table/html-elements.ts';
+import { HtmlCell } from '#worker-image/engine/table/html-cell.ts';
+import { CoveredColumns } from '#worker-image/engine/table/html-span.ts';
 import {
   MAX_COLUMNS,
   refuseLong,
@@ -17,13 +17,7 @@ import {
 /** Maximum nesting depth: the parser's time grows with its square. */
 const MAX_DEPTH = 5000;
 
-interface Cell {
-  readonly lines: CellLine[];
-  /** Whitespace is significant, including line ends at the edges. */
-  readonly preformatted: boolean;
-  readonly colspan: number;
-  readonly rowspan: number;
-}
+type Attributes = Readonly<Record<string, string>>;
 
 /** Reads the first table. Positions that a spanning cell covers are empty cells. */
 export async function* readHtml(open: OpenText, warn: Warn): AsyncGenerator<TableRow> {
@@ -34,6 +28,7 @@ export async function* readHtml(open: OpenText, warn: Warn): AsyncGenerator<Tabl
   }
   yield* table.end();
   warnOfOtherTables(table.found, warn);
+  if (table.hasHiddenText) warn('Rows or cells that the page does not display were not read.');
 }
 
 class FirstTable {
@@ -41,6 +36,8 @@ class FirstTable {
   found = 0;
   /** True when the rest of the page is nested too deep to count its tables. */
   stopped = false;
+  /** True when a hidden cell had text. */
+  hasHiddenText = false;
   #closed = false;
   readonly #parser: InstanceType<typeof Parser>;
   readonly #ready: TableRow[] = [];
@@ -52,14 +49,13 @@ class FirstTable {
   #depth = 0;
   #preformattedTable = false;
   #preformattedRow = false;
-  /** Number of open `pre` elements in the cell. */
-  #pre = 0;
+  #groupIsHidden = false;
+  #rowIsHidden = false;
   #row: string[] | null = null;
-  /** Number of characters of the row; `LINE_CHARS` for each line break. */
+  /** Number of characters of the row, as its cells count them. */
   #rowChars = 0;
-  #cell: Cell | null = null;
-  /** Column → number of further rows that a cell above covers. */
-  #covered = new Map<number, number>();
+  #cell: HtmlCell | null = null;
+  readonly #covered = new CoveredColumns();
 
   constructor() {
     this.#parser = new Parser(
@@ -91,90 +87,52 @@ class FirstTable {
     return this.#ready.splice(0);
   }
 
-  #open(name: string, attributes: Readonly<Record<string, string>>): void {
+  #open(name: string, attributes: Attributes): void {
     this.#enter();
     if (HIDDEN.has(name)) this.#hidden += 1;
     else if (this.#hidden > 0) return;
     else if (name === 'table') this.#openTable(attributes);
     else if (this.#closed) return;
     else if (this.#tables === 1 && PARTS.has(name)) this.#openPart(name, attributes);
-    else if (name === 'br') this.#beginLine();
-    else if (BLOCKS.has(name)) this.#openBlock(name);
+    else if (BLOCKS.has(name)) this.#countChars(this.#cell?.openBlock(name));
   }
 
-  #openPart(name: string, attributes: Readonly<Record<string, string>>): void {
+  #openPart(name: string, attributes: Attributes): void {
     if (CELLS.has(name)) this.#openCell(attributes);
     else if (name === 'tr') this.#openRow(attributes);
-    else this.#endGroup();
+    else this.#beginGroup(attributes);
   }
 
-  #openRow(attributes: Readonly<Record<string, string>>): void {
-    this.#row ??= [];
+  /** Begins a row. Elements that are open in a cell prevent the parser from closing the row before it. */
+  #openRow(attributes: Attributes): void {
+    this.#closeRow();
+    this.#row = [];
     this.#preformattedRow = isPreformatted(attributes);
+    this.#rowIsHidden = this.#groupIsHidden || isHidden(attributes);
   }
 
-  #openTable(attributes: Readonly<Record<string, string>>): void {
+  #openTable(attributes: Attributes): void {
     if (this.found === 0) this.#preformattedTable = isPreformatted(attributes);
     if (this.#tables === 0) this.found += 1;
     this.#tables += 1;
   }
 
-  #openBlock(name: string): void {
-    if (name === 'pre') this.#pre += 1;
-    this.#beginBlock();
-  }
-
-  #closeBlock(name: string): void {
-    if (name === 'pre') this.#pre = Math.max(0, this.#pre - 1);
-    this.#beginBlock();
-  }
-
-  /** Begins a line at the edge of a block; adjacent edges are one line end. */
-  #beginBlock(): void {
-    const last = this.#cell?.lines.at(-1);
-    if (last === undefined) return;
-    if (last.preformatted ? last.text !== '' : /[^ \t\n\r\f]/.test(last.text)) this.#beginLine();
-    // Whitespace at the start of a line is not displayed. If it stayed, every further edge would search it again.
-    else this.#cell?.lines.splice(-1, 1, this.#emptyLine());
-  }
-
-  #beginLine(): void {
-    if (this.#cell === null) return;
-    this.#countChars(LINE_CHARS);
-    this.#cell.lines.push(this.#emptyLine());
-  }
-
-  #countChars(chars: number): void {
+  #countChars(chars = 0): void {
     this.#rowChars += chars;
     refuseLong(this.#rowChars);
   }
 
-  #emptyLine(): CellLine {
-    return { text: '', preformatted: this.#isPreformatted() };
-  }
-
-  #isPreformatted(): boolean {
-    return this.#pre > 0 || this.#cell?.preformatted === true;
-  }
-
-  #openCell(attributes: Readonly<Record<string, string>>): void {
+  #openCell(attributes: Attributes): void {
     this.#closeCell();
     this.#row ??= [];
-    this.#pre = 0;
-    const preformatted = this.#preformattedTable || this.#preformattedRow || isPreformatted(attributes);
-    this.#cell = {
-      lines: [{ text: '', preformatted }],
-      preformatted,
-      colspan: colspanOf(attributes),
-      rowspan: rowspanOf(attributes),
-    };
+    this.#cell = new HtmlCell(attributes, {
+      isPreformatted: this.#preformattedTable || this.#preformattedRow,
+      isHidden: this.#rowIsHidden,
+    });
   }
 
   #text(text: string): void {
-    const line = this.#cell?.lines.at(-1);
-    if (line === undefined || this.#hidden > 0) return;
-    this.#countChars(text.length);
-    line.text += text;
+    if (this.#hidden === 0) this.#countChars(this.#cell?.addText(text));
   }
 
   #enter(): void {
@@ -192,13 +150,13 @@ class FirstTable {
     else if (name === 'table') this.#closeTable();
     else if (this.#closed) return;
     else if (this.#tables === 1 && PARTS.has(name)) this.#closePart(name);
-    else if (name !== 'br' && BLOCKS.has(name)) this.#closeBlock(name);
+    else if (name !== 'br' && BLOCKS.has(name)) this.#countChars(this.#cell?.closeBlock(name));
   }
 
   #closePart(name: string): void {
     if (CELLS.has(name)) this.#closeCell();
     else if (name === 'tr') this.#closeRow();
-    else this.#endGroup();
+    else this.#beginGroup({});
   }
 
   #closeTable(): void {
@@ -210,39 +168,38 @@ class FirstTable {
   }
 
   #closeCell(): void {
-    if (this.#cell === null || this.#row === null) return;
-    const { lines, preformatted, colspan, rowspan } = this.#cell;
-    this.#fillCovered(this.#row);
-    const first = this.#row.length;
-    this.#row.push(preformatted ? lines.map(({ text }) => text).join('\n') : displayedText(lines));
-    for (let column = first + 1; column < Math.min(first + colspan, MAX_COLUMNS + 1); column += 1) this.#row.push('');
-    if (rowspan > 1)
-      for (let column = first; column < this.#row.length; column += 1) this.#covered.set(column, rowspan);
-    refuseWide(this.#row);
+    if (this.#cell?.isHidden === true) this.hasHiddenText ||= /\S/.test(this.#cell.text);
+    else if (this.#cell !== null && this.#row !== null) this.#addCell(this.#cell, this.#row);
     this.#cell = null;
   }
 
-  #fillCovered(row: string[]): void {
-    while (this.#covered.has(row.length) && row.length <= MAX_COLUMNS) row.push('');
+  #addCell({ text, colspan, rowspan }: HtmlCell, row: string[]): void {
+    this.#covered.fill(row);
+    const first = row.length;
+    row.push(text);
+    for (let column = first + 1; column < Math.min(first + colspan, MAX_COLUMNS + 1); column += 1) row.push('');
+    this.#covered.add(first, row.length, rowspan);
+    refuseWide(row);
   }
 
   #closeRow(): void {
     this.#closeCell();
-    if (this.#row === null) return;
-    this.#fillCovered(this.#row);
-    if (this.#row.length > 0) {
-      this.#ready.push(this.#row);
-      this.#parser.pause();
-    }
-    [this.#row, this.#rowChars] = [null, 0];
-    for (const [column, rows] of this.#covered) {
-      if (rows <= 1) this.#covered.delete(column);
-      else this.#covered.set(column, rows - 1);
-    }
+    if (this.#row !== null && !this.#rowIsHidden) this.#addRow(this.#row);
+    [this.#row, this.#rowChars, this.#rowIsHidden] = [null, 0, this.#groupIsHidden];
   }
 
-  /** Ends a row group: no cell spans into the next one. */
-  #endGroup(): void {
+  #addRow(row: string[]): void {
+    this.#covered.fill(row);
+    if (row.length > 0) {
+      this.#ready.push(row);
+      this.#parser.pause();
+    }
+    this.#covered.endRow();
+  }
+
+  /** Begins a row group: no cell of the one before spans into it. */
+  #beginGroup(attributes: Attributes): void {
+    this.#groupIsHidden = isHidden(attributes);
     this.#closeRow();
     this.#covered.clear();
   }

@@ -249,6 +249,44 @@ describe('the reader of JSON', () => {
   });
 
   it.each([
+    ['columns of pandas', '{"columns":["a","b"],"index":[0],"data":[[1,2]]}', 'a,b\n1,2\n'],
+    ['columns of pandas without names', '{"columns":[0,1],"index":[0],"data":[[1,2]]}', '0,1\n1,2\n'],
+    ['columns behind the rows', '{"rows":[[1,2],[3,4]],"columns":["a","b"]}', 'a,b\n1,2\n3,4\n'],
+    ['meta of ClickHouse', '{"meta":[{"name":"a","type":"UInt8"},{"name":"b]"}],"data":[[1,2]]}', 'a,b]\n1,2\n'],
+    ['fields of PostgreSQL', '{"rows":[[1,2]],"fields":[{"name":"a"},{"name":"b"}]}', 'a,b\n1,2\n'],
+    ['meta of Socrata', '{"meta":{"view":{"columns":[{"name":"a"},{"name":"b"}]}},"data":[[1,2]]}', 'a,b\n1,2\n'],
+    ['no columns of objects', '{"meta":[{"name":"a"},{"name":"b"}],"data":[{"c":1,"d":2}]}', 'c,d\n1,2\n'],
+    ['no columns of another number', '{"columns":["a"],"data":[["x","y"],[1,2]]}', 'x,y\n1,2\n'],
+    ['no columns that are not names', '{"columns":[["a"],null],"meta":"]","fields":{},"data":[["x","y"]]}', 'x,y\n'],
+  ])('reads the names in %s', async (_name, text, rows) => {
+    expect(await convert('json', text, 'csv')).toBe(rows);
+  });
+
+  it('reads rows behind a member that is too long to list the names', async () => {
+    const text = `{"meta":["${'x'.repeat(17 * 1024 ** 2)}"],"columns":["a","b"],"data":[[1,2]]}`;
+    expect(await convert('json', text, 'csv')).toBe('a,b\n1,2\n');
+  });
+
+  it('reads one value per line, with a warning', async () => {
+    const text = '{"a":1,"b":{"c":2}}\n{"a":3,"d":4}\n';
+    expect(await convert('json', text, 'csv')).toBe('a,b,d\n1,"{""c"":2}",\n3,,4\n');
+    expect(await warningsOf('json', text)).toEqual([expect.stringContaining('read as NDJSON')]);
+  });
+
+  it('refuses one value per line that has rows, with the name that it needs', async () => {
+    await expect(convert('json', '{"data":[{"a":1}]}\n{"data":[{"a":2}]}\n', 'csv')).rejects.toThrow(
+      'name the file .ndjson',
+    );
+  });
+
+  it('reads NDJSON that is an array of rows, with a warning', async () => {
+    const text = ' [{"a":"1","b":2},{"a":"3","b":4}]\n';
+    expect(await convert('ndjson', text, 'csv')).toBe('a,b\n1,2\n3,4\n');
+    expect(await warningsOf('ndjson', text)).toEqual([expect.stringContaining('read as JSON')]);
+    expect(await convert('ndjson', '[[1],2]\n[[3],4]\n', 'csv')).toBe('[1],2\n[3],4\n');
+  });
+
+  it.each([
     ['a number', '5'],
     ['a list of numbers', '[1,2]'],
     ['an object without rows', '{"a":[1]}'],
@@ -256,6 +294,7 @@ describe('the reader of JSON', () => {
     ['a comma too many', '[{"a":1},]'],
     ['an early end', '[{"a":1},{"a":'],
     ['rows of two kinds', '[{"a":1},[1]]'],
+    ['rows of two kinds in the other order', '[[1],{"a":1}]'],
     ['text after it', '[{"a":1}] x'],
     ['a bare word', '[{"a":NaN}]'],
     ['no rows', '[]'],

@@ -22,7 +22,7 @@ interface TableText {
 }
 
 type Reader = (open: TableText, warn: Warn) => TableRows;
-type Writer = (rows: TableRows) => AsyncIterable<Uint8Array>;
+type Writer = (rows: TableRows, warn: Warn) => AsyncIterable<Uint8Array>;
 
 /** Loaders of the readers: loading those of HTML and Markdown takes longer than converting a small CSV file. */
 const READERS: Readonly<Partial<Record<Format, () => Promise<Reader>>>> = {
@@ -74,7 +74,7 @@ function makeTableHandler(): KindHandler {
       const warn = (warning: string): void => void warnings.add(warning);
       const write = await loadWriter();
       const rows = filled(await rowsOf(deps, work.input, { onBytes, warn }), { format: work.input.format, counter });
-      const written = await save(path, write(rows), Math.max(MIN_OUTPUT_BYTES, work.input.size * MAX_GROWTH));
+      const written = await save(path, write(rows, warn), Math.max(MIN_OUTPUT_BYTES, work.input.size * MAX_GROWTH));
       const produced = { path, format: to, facts: {}, warnings: [...warnings], written };
       results.set(produced, counter.rows);
       return produced;

@@ -36,6 +36,8 @@ async function* once<Piece>(piece: Piece): AsyncGenerator<Piece> {
   yield piece;
 }
 
+const ignore = (): void => {};
+
 /** Cells with every character that a format treats specially. */
 const ODD: readonly TableRow[] = [
   ['name', 'value'],
@@ -43,24 +45,19 @@ const ODD: readonly TableRow[] = [
   ['two\nlines', ' blanks '],
   ['', String.raw`\|*_<b>&amp;[x]`],
   ['=1+1', 'né'],
+  ['~~a~~ ~b~ ~~~', '`\\d` ``<br>`` `&lt;'],
 ];
 
 describe('a written table', () => {
   it.each([
     ['CSV', writeCsv, (text: string) => readCsv(() => once(Buffer.from(text)))],
     ['TSV', writeTsv, (text: string) => readTsv(() => once(Buffer.from(text)))],
-    ['JSON', writeJson, (text: string) => packRows(readJson(() => once(text)))],
-    ['NDJSON', writeNdjson, (text: string) => packRows(readNdjson(() => once(text)))],
+    ['JSON', writeJson, (text: string) => packRows(readJson(() => once(text), ignore))],
+    ['NDJSON', writeNdjson, (text: string) => packRows(readNdjson(() => once(text), ignore))],
     [
       'Markdown',
-      writeMarkdown,
-      (text: string) =>
-        packRows(
-          readMarkdown(
-            () => once(text),
-            () => {},
-          ),
-        ),
+      (rows: TableRows) => writeMarkdown(rows, ignore),
+      (text: string) => packRows(readMarkdown(() => once(text), ignore)),
     ],
   ] as const)('is read back from %s without a changed cell', async (_name, write, read) => {
     expect(await readBack(read, await textOf(write, ODD))).toEqual(ODD);
@@ -91,6 +88,24 @@ describe('writeHtml', () => {
     const html = await textOf(writeHtml, [['<script>'], ['a&b\nc\r']]);
     expect(html).toContain('<th>&lt;script&gt;</th>');
     expect(html).toContain('<td>a&amp;b<br>c&#13;</td>');
+  });
+});
+
+describe('writeMarkdown', () => {
+  it('warns of cells beyond the first row, which viewers do not display', async () => {
+    const warnings = new Set<string>();
+    const write = (rows: TableRows): AsyncIterable<Uint8Array> =>
+      writeMarkdown(rows, (text) => void warnings.add(text));
+    await textOf(write, [['a', 'b'], ['1'], ['2', '3']]);
+    expect(warnings.size).toBe(0);
+    expect(await textOf(write, [['a'], ['1', '2']])).toBe('| a |\n| --- |\n| 1 | 2 |\n');
+    expect([...warnings]).toEqual([expect.stringContaining('Add column names, or choose html.')]);
+  });
+
+  it('escapes the marks of deleted text', async () => {
+    expect(await textOf((rows) => writeMarkdown(rows, ignore), [['~~a~~', '~5']])).toContain(
+      String.raw`| \~\~a\~\~ | ~5 |`,
+    );
   });
 });
 

@@ -2,6 +2,7 @@
 import { headerNames } from '#worker-image/engine/table/header-names.ts';
 import type { RowBatch, TableRows } from '#worker-image/engine/table/row-batch.ts';
 import { Escapes, type TextBuffer } from '#worker-image/engine/table/text-buffer.ts';
+import type { Warn } from '#worker-image/engine/table/table-row.ts';
 import { writeRows, type RowFormat } from '#worker-image/engine/table/write-rows.ts';
 
 const QUOTE = Buffer.from('"');
@@ -10,6 +11,9 @@ const LINE_FEED = Buffer.from('\n');
 const OBJECT_END = Buffer.from('"}');
 const EMPTY_OBJECT = Buffer.from('{}');
 const BLANK_EDGE = /^\s|\s$/;
+
+const WIDER_ROWS =
+  'Some rows have more cells than the first one: Markdown viewers do not display these cells. Add column names, or choose html.';
 
 const UNCHANGED = new Escapes({});
 const DOUBLED_QUOTES = new Escapes({ '"': '""' });
@@ -56,12 +60,16 @@ export function writeHtml(rows: TableRows): AsyncGenerator<Uint8Array> {
 }
 
 /** Writes a table of GitHub Flavored Markdown. */
-export function writeMarkdown(rows: TableRows): AsyncGenerator<Uint8Array> {
+export function writeMarkdown(rows: TableRows, warn: Warn): AsyncGenerator<Uint8Array> {
+  let columns = 0;
   return writeRows(rows, {
     writeRow: (out, batch, row, number) => {
       const cells = batch.textsOf(row).map(markdownText);
       out.appendText(markdownLine(cells));
-      if (number === 0) out.appendText(markdownLine(cells.map(() => '---')));
+      if (number === 0) {
+        columns = cells.length;
+        out.appendText(markdownLine(cells.map(() => '---')));
+      } else if (cells.length > columns) warn(WIDER_ROWS);
     },
   });
 }
@@ -172,7 +180,7 @@ function markdownLine(cells: readonly string[]): string {
 /** Escapes Markdown syntax, and whitespace that readers would drop. */
 function markdownText(text: string): string {
   return text
-    .replaceAll(/[\\|`*<[]|&(?=[#\w])|(?<!\w)_|_(?!\w)/g, String.raw`\$&`)
+    .replaceAll(/[\\|`*<[]|&(?=[#\w])|(?<!\w)_|_(?!\w)|~(?=~)|(?<=~)~/g, String.raw`\$&`)
     .replaceAll(/^\s|\s$|[\t\r\f\v\u{85}\u{2028}\u{2029}]/gu, (blank) =>
       blank === '\n' ? blank : `&#${blank.codePointAt(0)};`,
     )

@@ -14,9 +14,10 @@ import { encodeJpeg } from '#worker-image/engine/image/encode/encode-jpeg.ts';
 import { encodePdf } from '#worker-image/engine/image/encode/encode-pdf.ts';
 import { encodePng } from '#worker-image/engine/image/encode/encode-png.ts';
 import { encodeWebp } from '#worker-image/engine/image/encode/encode-webp.ts';
+import { encodeTiff } from '#worker-image/engine/image/encode/encode-tiff.ts';
 import type { Encoder, EncoderDeps, Output } from '#worker-image/engine/image/encode/encoder.ts';
+import { blankThumbnail } from '#worker-image/engine/image/encode/exif-thumbnail.ts';
 import { withImageErrors } from '#worker-image/engine/image/libvips-picture.ts';
-import { writeWhole, type WrittenFile } from '#worker-image/engine/written-file.ts';
 import type { ImageSize } from '#worker-image/engine/image/picture.ts';
 
 interface TargetRow {
@@ -66,8 +67,8 @@ export type EncodedImage = Pick<Produced, 'path' | 'written'>;
  * the input cannot be decoded.
  */
 export async function encodeImage(deps: EncoderDeps, encoding: Encoding): Promise<EncodedImage> {
-  const { picture, source, target, quality, lossless, resize } = encoding;
-  const { name, maxSide, encode } = TARGETS[target];
+  const { picture, source, target, quality, lossless, resize, keepMetadata } = encoding;
+  const { name, maxSide, encode, exif: hasExif } = TARGETS[target];
   const size = resizedSize(picture.size, resize);
   if (Math.max(size.width, size.height) > maxSide) {
     throw new MediaError(
@@ -82,7 +83,8 @@ export async function encodeImage(deps: EncoderDeps, encoding: Encoding): Promis
   const written = await withImageErrors(`Writing the ${name} file`, () =>
     encode(deps, { picture, source, pipeline, path, quality, lossless, size, isDeep, keptProfile }),
   );
-  return { path, written: written ?? undefined };
+  const isExifCopied = keepMetadata && hasExif === true && source.metadata.exif !== undefined;
+  return { path, written: (isExifCopied ? await blankThumbnail(path, written) : written) ?? undefined };
 }
 
 /** Returns whether more than 8 bits per sample are written, which needs an input that has them. */
@@ -162,14 +164,4 @@ export function resizedSize(input: ImageSize, resize: Resize): ImageSize {
     resize.mode === 'width' ? 1 : resize.height / input.height,
   );
   return { width: Math.max(1, Math.round(input.width * scale)), height: Math.max(1, Math.round(input.height * scale)) };
-}
-
-/** Maximum size of a TIFF that is encoded in memory, in pixels. Larger ones are written row by row. */
-const MAX_TIFF_PIXELS_IN_MEMORY = 16_000_000;
-
-async function encodeTiff(...[, { pipeline, path, size }]: Parameters<Encoder>): Promise<WrittenFile | null> {
-  const tiff = pipeline().tiff({ compression: 'deflate', predictor: 'horizontal' });
-  if (size.width * size.height <= MAX_TIFF_PIXELS_IN_MEMORY) return writeWhole(path, await tiff.toBuffer());
-  await tiff.toFile(path);
-  return null;
 }

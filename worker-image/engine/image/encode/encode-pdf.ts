@@ -1,11 +1,15 @@
 /** PDF of one page that shows one image. */
 import type { Metadata, Sharp } from 'sharp';
+import { MediaError } from '#crds/contract/media-error.ts';
 import { jpegFrameMarker } from '#worker-image/engine/containers/jpeg-frame-marker.ts';
 import { PdfWriter } from '#worker-image/engine/containers/pdf-writer.ts';
 import { readPngChunks } from '#worker-image/engine/containers/png-chunks.ts';
 import type { Encoder } from '#worker-image/engine/image/encode/encoder.ts';
+import { resolutionOf } from '#worker-image/engine/image/encode/resolution.ts';
+import { stripJpeg } from '#worker-image/engine/image/strip/strip-jpeg.ts';
+import { sharp } from '#worker-image/engine/image/libvips-picture.ts';
 import { writeWhole } from '#worker-image/engine/written-file.ts';
-import type { Picture } from '#worker-image/engine/image/picture.ts';
+import type { ImageSize, Picture, Resolution } from '#worker-image/engine/image/picture.ts';
 import { readWhole } from '#worker-image/engine/image/read-whole.ts';
 
 /** An image object of the PDF without its position in the file. */
@@ -25,7 +29,8 @@ interface EmbeddedImage {
 const POINTS_PER_INCH = 72;
 /** Longest side of a page that PDF readers show, in points. */
 const MAX_PAGE_POINTS = 14_400;
-const DENSITY = { min: 72, max: 300 } as const;
+/** Resolutions from that of screens to that of line scans, in pixels per inch. */
+const DENSITY = { min: 72, max: 2400 } as const;
 const LOSSY_QUALITY = 92;
 const OPAQUE = 255;
 
@@ -46,32 +51,30 @@ const MATRICES: Readonly<Record<number, Matrix>> = {
 };
 
 /**
- * Writes the file. A JPEG is embedded as it is and rotated by the page; other lossy images become a JPEG of high quality;
- * the rest is embedded losslessly. Transparency becomes a soft mask. The page has the size of the image at its own
- * density, limited to 72 to 300 pixels per inch.
+ * Writes the file. A JPEG is embedded without its metadata and rotated by the page; other lossy images become a JPEG of high
+ * quality; the rest is embedded losslessly. Transparency becomes a soft mask. The page has the size of the image at its own
+ * resolution, limited to 72 to 2,400 pixels per inch.
  */
 export const encodePdf: Encoder = async (_deps, { picture, source, keptProfile, pipeline, path }) => {
   const { metadata } = source;
   const keepsJpeg = isPlainJpeg(metadata) && isPdfCoding(await readWhole(picture.file.path));
   const image = keepsJpeg
     ? { ...(await embedOriginal(picture.file.path, metadata, pipeline)), profile: keptProfile ?? grayProfile(metadata) }
-    : await embedPixels(picture, pipeline, metadata.hasAlpha);
+    : await embedPixels(picture, pipeline, metadata);
   const orientation = keepsJpeg ? (metadata.orientation ?? 1) : 1;
   const isSideways = orientation >= 5;
   const pixels = isSideways ? { width: image.height, height: image.width } : image;
-  const density = Math.max(
-    densityOf(metadata),
-    (Math.max(pixels.width, pixels.height) * POINTS_PER_INCH) / MAX_PAGE_POINTS,
-  );
-  const points = (length: number): number =>
-    Math.max(1, Math.round(((length * POINTS_PER_INCH) / density) * 100) / 100);
-  const page = { width: points(pixels.width), height: points(pixels.height) };
+  const page = pageSize(pixels, resolutionOf(source, DENSITY));
   const matrix = (MATRICES[orientation] ?? UPRIGHT)(page.width, page.height);
   return writeWhole(path, writePage(page, matrix, image));
 };
 
-function densityOf({ density }: Metadata): number {
-  return Math.min(DENSITY.max, Math.max(DENSITY.min, density ?? DENSITY.min));
+/** Returns the size of the page, in points. */
+function pageSize({ width, height }: ImageSize, { x, y }: Resolution): ImageSize {
+  const [across, down] = [(width * POINTS_PER_INCH) / x, (height * POINTS_PER_INCH) / y];
+  const scale = Math.min(1, MAX_PAGE_POINTS / Math.max(across, down));
+  const points = (length: number): number => Math.max(1, Math.round(length * scale * 100) / 100);
+  return { width: points(across), height: points(down) };
 }
 
 /** Returns whether every PDF reader shows the JPEG as it is: 8 bits, RGB or gray. */
@@ -94,10 +97,20 @@ function isPdfCoding(jpeg: Buffer): boolean {
   return PDF_FRAMES.includes(jpegFrameMarker(jpeg));
 }
 
-/** Returns the file's own bytes, after decoding them to prove that they are complete. */
+/** Returns the image of the file, after decoding it to prove that it is complete. */
 async function embedOriginal(path: string, metadata: Metadata, pipeline: () => Sharp): Promise<EmbeddedImage> {
   await pipeline().stats();
-  return embedJpeg(await readWhole(path), metadata);
+  return embedJpeg(withoutMetadata(await readWhole(path)), metadata);
+}
+
+/** Returns a JPEG without location, further images and videos; as it is when its segments do not lead to an end marker. */
+function withoutMetadata(jpeg: Buffer): Buffer {
+  try {
+    return stripJpeg(jpeg);
+  } catch (error) {
+    if (error instanceof MediaError) return jpeg;
+    throw error;
+  }
 }
 
 function embedJpeg(
@@ -118,10 +131,14 @@ function embedJpeg(
 async function embedPixels(
   { isLossy }: Pick<Picture, 'isLossy'>,
   pipeline: () => Sharp,
-  hasAlpha: boolean,
+  { hasAlpha, space, bitsPerSample }: Pick<Metadata, 'hasAlpha' | 'space' | 'bitsPerSample'>,
 ): Promise<EmbeddedImage> {
   const softMask = hasAlpha ? await embedAlpha(pipeline) : null;
-  const opaque = pipeline().removeAlpha().toColourspace('srgb');
+  const isGray = space === 'b-w' && !hasAlpha;
+  const opaque = pipeline()
+    .removeAlpha()
+    .toColourspace(isGray ? 'b-w' : 'srgb');
+  if (isGray && bitsPerSample === 1) return embedBits(opaque);
   if (isLossy) {
     const { data, info } = await opaque
       .jpeg({ quality: LOSSY_QUALITY, chromaSubsampling: '4:4:4', mozjpeg: true })
@@ -129,6 +146,26 @@ async function embedPixels(
     return { ...embedJpeg(data, info), softMask };
   }
   return { ...embedPng(await opaque.png({ compressionLevel: 9 }).toBuffer()), softMask };
+}
+
+/** Returns gray with one bit per pixel. */
+async function embedBits(gray: Sharp): Promise<EmbeddedImage> {
+  const { data, info } = await gray.raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true });
+  const { width, height } = info;
+  const rowBytes = Math.ceil(width / 8);
+  const rows = Buffer.alloc(rowBytes * height);
+  for (let y = 0; y < height; y += 1) packBits(rows.subarray(y * rowBytes), data.subarray(y * width, (y + 1) * width));
+  // To PNG, a row of packed bits is the same as a row of gray samples.
+  const raw = { width: rowBytes, height, channels: 1 as const };
+  const packed = sharp(rows, { raw, limitInputPixels: false }).toColourspace('b-w').png({ compressionLevel: 9 });
+  return { ...embedPng(await packed.toBuffer()), width, entries: rowEntries({ channels: 1, bits: 1, width }) };
+}
+
+/** Writes a row of samples as bits, the first one in the highest bit of a byte. */
+function packBits(bits: Buffer, samples: Buffer): void {
+  for (let x = 0; x < samples.length; x += 1) {
+    if ((samples[x] ?? 0) > OPAQUE / 2) bits[x >> 3] = (bits[x >> 3] ?? 0) | (0x80 >> (x & 7));
+  }
 }
 
 /** Returns the transparency as a gray image; null when the image is opaque. */
@@ -153,10 +190,15 @@ export function embedPng(png: Buffer): EmbeddedImage {
   if ((colorType !== GRAY && colorType !== RGB) || interlace !== 0)
     throw new Error(`The PNG written for embedding has color type ${colorType}, interlace ${interlace}.`);
   const channels = colorType === GRAY ? 1 : 3;
-  const parameters = `/DecodeParms << /Predictor 15 /Colors ${channels} /BitsPerComponent ${bits} /Columns ${width} >>`;
-  const entries = `/BitsPerComponent ${bits} /Filter /FlateDecode ${parameters}`;
+  const entries = rowEntries({ channels, bits, width });
   const data = Buffer.concat(chunks.filter(({ type }) => type === 'IDAT').map((chunk) => chunk.data));
   return { width, height, channels, entries, data, profile: null, softMask: null };
+}
+
+/** Returns the entries of a stream that holds the compressed rows of a PNG. */
+function rowEntries({ channels, bits, width }: { channels: number; bits: number; width: number }): string {
+  const parameters = `/DecodeParms << /Predictor 15 /Colors ${channels} /BitsPerComponent ${bits} /Columns ${width} >>`;
+  return `/BitsPerComponent ${bits} /Filter /FlateDecode ${parameters}`;
 }
 
 function writePage(page: { width: number; height: number }, matrix: number[], image: EmbeddedImage): Buffer {

@@ -121,12 +121,18 @@ function heifPicture(heif: HeifFile, decode: (deps: DecoderDeps) => Promise<Pixe
     readExif: () => readExifBlock(metadata.exif),
     ...(heif.color?.isHdr === true && { isHdr: true }),
     hasGainMap: async () => containsGainMap(await readWhole(file.path)),
+    hasMotionVideo: () => withFileReader(file.path, containsMotionVideo),
   });
 }
 
 /** Returns whether the file names a gain map or lists an item that is one. */
 function containsGainMap(heif: Buffer): boolean {
   return namesGainMap(heif) || heif.subarray(0, ITEM_LIST_BYTES).includes('tmap');
+}
+
+/** Returns whether the file has the box with the video of a motion photo. */
+async function containsMotionVideo(heif: FileReader): Promise<boolean> {
+  return (await readTopBoxes(heif)).some(({ type }) => type === 'mpvd');
 }
 
 /** @param path The file, or a copy that libvips reads. */

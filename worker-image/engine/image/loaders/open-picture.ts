@@ -11,7 +11,7 @@ import type { DecoderDeps, ImageFacts, ImageFile, ImageLoader, Picture } from '#
 
 /** Loaders by format. Camera RAW formats share one. libvips reads JPEG and WebP as browsers show them. */
 const LOADERS: Readonly<Record<RasterFormat, ImageLoader>> = {
-  jpg: (_deps, file) => libvipsPicture({ file, isLossy: true, mayHaveGainMap: true }),
+  jpg: (_deps, file) => libvipsPicture({ file, isLossy: true, isJpeg: true }),
   webp: (_deps, file) => libvipsPicture({ file, isLossy: true, animated: true }),
   png: loadPng,
   gif: loadGif,

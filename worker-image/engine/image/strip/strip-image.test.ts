@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { drawBmp } from '#test/fixtures/draw-bmp.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
 import { sharedFixtures } from '#test/fixtures/make-fixtures.ts';
+import { writeTiff } from '#test/fixtures/write-tiff.ts';
 import { BMP_PICTURE, PLANTED } from '#test/fixtures/make-image-fixtures.ts';
 import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
 import { stripGif } from '#worker-image/engine/image/strip/strip-gif.ts';
@@ -119,6 +120,39 @@ describe('removal of metadata', () => {
     reduced.writeUInt32LE(1, subfileType!.values.start);
     const { pages } = await sharp(stripTiff(reduced)).metadata();
     expect(pages ?? 1).toBe(1);
+  });
+
+  it('removes the layers of a TIFF with a warning, and the bytes behind the image', async () => {
+    const pixels = Buffer.alloc(64);
+    const layers = Buffer.from(`Adobe Photoshop Document Data Block\0MIB8ryaL${'planted'.repeat(1000)}`, 'latin1');
+    const short = (id: number, value: number) => ({ id, type: 'short', values: [value] }) as const;
+    const tags = [
+      short(256, 8),
+      short(257, 8),
+      short(258, 8),
+      short(259, 1),
+      short(262, 1),
+      { id: 273, type: 'long', values: 'picture' } as const,
+      short(277, 1),
+      short(278, 8),
+      { id: 279, type: 'long', values: [pixels.length] } as const,
+      { id: 37_724, type: 'long', values: [0] } as const,
+    ];
+    const header = Buffer.from('II*\0\x08\0\0\0', 'latin1');
+    const path = join(await freshDirectory(), 'layers.tiff');
+    // The layers follow the image: their offset replaces that of the tag's values.
+    const file = writeTiff(header, tags, pixels);
+    const entry = header.length + 2 + (tags.length - 1) * 12;
+    file.writeUInt16LE(7, entry + 2);
+    file.writeUInt32LE(layers.length, entry + 4);
+    file.writeUInt32LE(file.length, entry + 8);
+    await writeFile(path, Buffer.concat([file, layers]));
+    const produced = await runHandler(
+      imageHandler,
+      await workOn({ path, format: 'tiff', operation: 'strip_metadata' }),
+    );
+    expect(produced.warnings).toEqual(['The layers of the TIFF were removed.']);
+    expect(await readFile(produced.path)).toHaveLength(file.length);
   });
 
   it.each(['photo-heic', 'photo-avif'])('blanks boxes of makers and unreferenced data in %s', async (name) => {

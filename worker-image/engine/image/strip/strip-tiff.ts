@@ -1,6 +1,6 @@
 /**
  * Removes metadata from every page of a TIFF in place: tags that do not describe the image are removed from their
- * directory, and every byte that no remaining tag refers to is blanked, previews and unused data included.
+ * directory, and every byte that no remaining tag refers to is blanked or cut, previews and unused data included.
  */
 import { brokenFile } from '#worker-image/engine/containers/broken-file.ts';
 import { numbersOf, openTiff, readDirectories, type Tiff } from '#worker-image/engine/containers/tiff-in-memory.ts';
@@ -23,7 +23,25 @@ const KEPT: ReadonlySet<number> = numbersIn(
 );
 const OLD_JPEG = 6;
 
-/** Returns a copy without metadata. @throws MediaError processing_failed when a directory or its values are truncated. */
+/** Tag of Photoshop's layers, and the names of the block that holds them, by depth and byte order. */
+const LAYERS = 37_724;
+const LAYER_BLOCKS = ['8BIMLayr', '8BIMLr16', '8BIMLr32', 'MIB8ryaL', 'MIB861rL', 'MIB823rL'];
+/** Part of the tag's values in which the block begins, in bytes. */
+const LAYER_SEARCH_BYTES = 64 * 1024;
+
+/** Returns whether a page has layers. @throws MediaError processing_failed when a directory or its values are truncated. */
+export function hasTiffLayers(file: Buffer): boolean {
+  const entries = readDirectories(openTiff(file)).flatMap((page) => page.entries);
+  return entries.some(({ tag, values: { start, end } }) => {
+    const values = tag === LAYERS ? file.subarray(start, Math.min(end, start + LAYER_SEARCH_BYTES)) : null;
+    return values !== null && LAYER_BLOCKS.some((name) => values.includes(name));
+  });
+}
+
+/**
+ * Returns a copy without metadata. It ends with the last byte that a remaining tag refers to.
+ * @throws MediaError processing_failed when a directory or its values are truncated.
+ */
 export function stripTiff(original: Buffer): Buffer {
   const tiff = openTiff(Buffer.from(original));
   const pages = readDirectories(tiff);
@@ -36,8 +54,8 @@ export function stripTiff(original: Buffer): Buffer {
   const kept = keptRanges(tiff, shown);
   linkPages(tiff, shown);
   for (const page of shown) dropEntries(tiff, page);
-  if (isOld) for (const { start, end } of removed) tiff.file.fill(0, start, end);
-  else blankRest(tiff.file, kept);
+  if (!isOld) return tiff.file.subarray(0, blankGaps(tiff.file, kept));
+  for (const { start, end } of removed) tiff.file.fill(0, start, end);
   return tiff.file;
 }
 
@@ -111,11 +129,12 @@ function dropEntries(tiff: Tiff, { range, entries, linkAt }: TiffDirectory): voi
   link.copy(tiff.file, range.start + countBytes + body.length);
 }
 
-function blankRest(file: Buffer, kept: readonly ByteRange[]): void {
+/** Blanks what is between the kept ranges. Returns the end of the last one. */
+function blankGaps(file: Buffer, kept: readonly ByteRange[]): number {
   let at = 0;
   for (const { start, end } of kept) {
     if (start > at) file.fill(0, at, Math.min(start, file.length));
     at = Math.max(at, end);
   }
-  if (at < file.length) file.fill(0, at);
+  return at;
 }

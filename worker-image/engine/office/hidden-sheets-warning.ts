@@ -1,0 +1,67 @@
+/** Counts the hidden sheets of a workbook, which PDF and HTML omit. */
+import type { Readable } from 'node:stream';
+import type { Format } from '#crds/catalogue/formats.ts';
+import { partsOf, wholeTags } from '#worker-image/engine/office/document-parts.ts';
+
+interface SheetList {
+  /** Part that lists all sheets; null for documents that are one file. */
+  readonly part: RegExp | null;
+  readonly countHidden: (part: Readable) => Promise<number>;
+}
+
+const WORKBOOK = { part: /^xl\/workbook\.xml$/, countHidden: countHiddenInWorkbook };
+const LISTS: Readonly<Partial<Record<Format, SheetList>>> = {
+  xlsx: WORKBOOK,
+  xlsm: WORKBOOK,
+  ods: { part: /^content\.xml$/, countHidden: countHiddenTables },
+  fods: { part: null, countHidden: countHiddenTables },
+};
+
+const HIDDEN_SHEET = /<(?:\w+:)?sheet\s[^<>]*\bstate\s*=\s*["'](?:hidden|veryHidden)["']/g;
+const STYLE_OR_TABLE = /<(style:style|style:table-properties|table:table)\s([^<>]*)>/g;
+const HIDDEN_STYLE = /\btable:display\s*=\s*["']false["']/;
+/** Style of cached sheets of other workbooks, which formulas refer to. */
+const EXTERNAL = 'ta_extref';
+
+/** Returns the warning for the hidden sheets of a workbook. */
+export async function hiddenSheetsWarnings(path: string, format: Format): Promise<string[]> {
+  const hidden = await countHiddenSheets(path, format);
+  if (hidden === 0) return [];
+  return [hidden === 1 ? 'A hidden sheet was omitted.' : `${hidden} hidden sheets were omitted.`];
+}
+
+async function countHiddenSheets(path: string, format: Format): Promise<number> {
+  const list = LISTS[format];
+  let hidden = 0;
+  if (list === undefined) return hidden;
+  try {
+    for await (const part of partsOf(path, list.part)) hidden += await list.countHidden(part);
+  } catch {
+    // LibreOffice opened the document, possibly with repairs: only the warning is missing.
+  }
+  return hidden;
+}
+
+async function countHiddenInWorkbook(part: Readable): Promise<number> {
+  let hidden = 0;
+  for await (const xml of wholeTags(part)) hidden += xml.match(HIDDEN_SHEET)?.length ?? 0;
+  return hidden;
+}
+
+/** Counts the tables of OpenDocument whose style, which precedes them, hides them. */
+async function countHiddenTables(part: Readable): Promise<number> {
+  const hiding = new Set<string>();
+  let [style, hidden] = ['', 0];
+  for await (const xml of wholeTags(part)) {
+    for (const [, tag, attributes = ''] of xml.matchAll(STYLE_OR_TABLE)) {
+      if (tag === 'style:style') style = attribute(attributes, 'style:name');
+      else if (tag === 'table:table') hidden += Number(hiding.has(attribute(attributes, 'table:style-name')));
+      else if (HIDDEN_STYLE.test(attributes) && style !== EXTERNAL) hiding.add(style);
+    }
+  }
+  return hidden;
+}
+
+function attribute(attributes: string, name: string): string {
+  return new RegExp(`\\b${name}\\s*=\\s*["']([^"']*)["']`).exec(attributes)?.[1] ?? '';
+}
