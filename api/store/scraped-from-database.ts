@@ -6,10 +6,12 @@ import type { Gauge } from 'prom-client';
  */
 export function scrapedFromDatabase<Label extends string>(set: (gauge: Gauge<Label>) => Promise<void>) {
   return async function collect(this: Gauge<Label>): Promise<void> {
-    await set(this).catch(() => {
-      this.reset();
-      // A gauge without labels would be 0.
-      this.remove();
-    });
+    await set(this).catch(() => removeValues(this));
   };
+}
+
+function removeValues(gauge: Gauge): void {
+  gauge.reset();
+  // Without labels, that is a value of 0.
+  if ('labelNames' in gauge && Array.isArray(gauge.labelNames) && gauge.labelNames.length === 0) gauge.remove();
 }

@@ -336,16 +336,41 @@ describe('namespaces and permissions', () => {
 });
 
 describe('a certificate of cert-manager', () => {
-  it('has the names of the Service and of the public address, and replaces the generated one', () => {
-    const values = { 'tls.existingSecret': '', 'tls.certManager': { enabled: true, issuerRef: { name: 'company' } } };
+  it('has the public names, which every issuer signs, and those of the value, and replaces the generated one', () => {
+    const certManager = { enabled: true, issuerRef: { name: 'company' }, dnsNames: ['mediajobs-api.media.svc'] };
+    const values = {
+      'tls.existingSecret': '',
+      'tls.certManager': certManager,
+      'dashboard.host': 'console.example.com',
+    };
     const manifests = render('production', values);
     const certificate = manifests.find(({ kind }) => kind === 'Certificate');
     expect(certificate?.spec).toMatchObject({
       secretName: 'mediajobs-tls',
       issuerRef: { name: 'company' },
-      dnsNames: expect.arrayContaining(['mediajobs-api.media.svc', 'media.example.com']),
+      dnsNames: ['media.example.com', 'console.example.com', 'mediajobs-api.media.svc'],
     });
     expect(JSON.stringify(manifests)).not.toContain('make-secrets.ts');
+  });
+});
+
+describe('ports of network policies', () => {
+  const portsOf = (values: object): unknown[] => {
+    const { spec } = render('production', values).find(
+      ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'mediajobs-recorder',
+    ) ?? { spec: {} };
+    const egress = (spec as { egress: { ports?: { port: number }[] }[] }).egress;
+    return egress.flatMap(({ ports = [] }) => ports.map(({ port }) => port));
+  };
+
+  it('are those of the addresses, unless a value names another one', () => {
+    const values = {
+      'database.url': 'postgresql://u:p@db.example.com:6432/media',
+      's3.endpoint': 'http://s3.media.svc:9000',
+    };
+    expect(portsOf(values)).toEqual(expect.arrayContaining([6432, 9000]));
+    expect(portsOf({ ...values, 'networkPolicies.s3.port': 9001 })).toEqual(expect.arrayContaining([6432, 9001]));
+    expect(portsOf({})).toEqual(expect.arrayContaining([5432, 443]));
   });
 });
 
