@@ -175,7 +175,7 @@ describe('a program that listens on the address of an engine that died', () => {
     const port = portOf(genuine) ?? 0;
     const client = makeEngineClient({ url: `https://127.0.0.1:${port}`, keys: KEYS });
     onTestFinished(() => client.close());
-    await expect(client.acquireSlot(announcedBody())).rejects.toThrow('answered 500');
+    await expect(client.acquireSlot(announcedBody())).rejects.toThrow('responded with status 500');
     await closeServer(genuine);
     let requests = 0;
     const squatter = createHttpServer(() => (requests += 1));

@@ -13,7 +13,7 @@ export const HOSTILE_FONTS: readonly HostileFile[] = [
     bytes: () => woff2(0xffff_ffff),
     ...TO_TTF,
     ends: ['processing_failed'],
-    says: /4294967295 bytes; the maximum is 67108864/,
+    says: /4294967295 bytes; the maximum is 31457280/,
   },
   {
     name: 'a WOFF2 that claims to be small and contains random bytes',
