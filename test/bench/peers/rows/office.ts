@@ -99,7 +99,10 @@ async function measureDocument(bench: Bench, name: string, source: string): Prom
 /** The service itself must not fail. */
 function noteFailure(remarks: Record<string, string>, { who }: Converter, error: unknown): void {
   if (who === OURS) throw error;
-  remarks[who] = `fails (${String(error).replaceAll(/\s+/g, ' ').slice(0, 100)} …)`;
+  const text = String(error).replaceAll(/\s+/g, ' ');
+  // unoserver reports a fault of XML-RPC: its text is the part to read.
+  const said = /faultString<\/name> ?<value><string>(.*?)<\/string>/u.exec(text)?.[1] ?? text;
+  remarks[who] = `fails (${said.length > 100 ? `${said.slice(0, 100)} …` : said})`;
 }
 
 async function together(bench: Bench, converter: Converter, source: string): Promise<void> {
