@@ -13,7 +13,14 @@ import {
   type Fixture,
 } from '#test/fixtures/engine-work.ts';
 import { sharedFixtures } from '#test/fixtures/make-fixtures.ts';
-import { draw, FIXTURE_SECONDS, FIXTURE_SIZE, SOUND_AND_COVER, X264 } from '#test/fixtures/make-media-fixtures.ts';
+import {
+  draw,
+  FIXTURE_SECONDS,
+  FIXTURE_SIZE,
+  SOUND_AND_COVER,
+  X264,
+  X265_DEEP,
+} from '#test/fixtures/make-media-fixtures.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
 import { identify } from '#worker-image/engine/identify.ts';
 import type { MediaFacts, Probe } from '#worker-image/engine/media/probe.ts';
@@ -112,12 +119,7 @@ describe('compressing a video', () => {
       name: 'hdr',
       args: [
         ...VIDEO_SOURCE,
-        '-c:v',
-        'libx265',
-        '-preset',
-        'ultrafast',
-        '-pix_fmt',
-        'yuv420p10le',
+        ...X265_DEEP,
         '-x265-params',
         'log-level=error',
         '-color_primaries',
@@ -357,12 +359,7 @@ describe('converting a video', () => {
       name: 'hlg',
       args: [
         ...VIDEO_SOURCE,
-        '-c:v',
-        'libx265',
-        '-preset',
-        'ultrafast',
-        '-pix_fmt',
-        'yuv420p10le',
+        ...X265_DEEP,
         '-x265-params',
         'transfer=arib-std-b67:colorprim=bt2020:colormatrix=bt2020nc:log-level=error',
       ],

@@ -12,7 +12,7 @@ import {
   workOn,
   type Fixture,
 } from '#test/fixtures/engine-work.ts';
-import { draw, X264, type Drawing } from '#test/fixtures/make-media-fixtures.ts';
+import { draw, X264, X265_DEEP, type Drawing } from '#test/fixtures/make-media-fixtures.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
 import type { MediaFacts, Probe } from '#worker-image/engine/media/probe.ts';
 import { videoHandler } from '#worker-image/engine/media/video-handler.ts';
@@ -359,12 +359,7 @@ describe('the video stream', () => {
       name: 'hdr10',
       args: [
         ...VIDEO_SOURCE,
-        '-c:v',
-        'libx265',
-        '-preset',
-        'ultrafast',
-        '-pix_fmt',
-        'yuv420p10le',
+        ...X265_DEEP,
         '-crf',
         '5',
         '-x265-params',

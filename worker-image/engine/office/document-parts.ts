@@ -19,6 +19,21 @@ export async function* partsOf(path: string, names: RegExp | null): AsyncGenerat
   }
 }
 
+/** Returns the sum of the counts in the parts whose names match, without those from a damaged one on. */
+export async function countInParts(
+  path: string,
+  names: RegExp | null,
+  count: (part: Readable) => Promise<number>,
+): Promise<number> {
+  let sum = 0;
+  try {
+    for await (const part of partsOf(path, names)) sum += await count(part);
+  } catch {
+    // LibreOffice opened the document, possibly with repairs: only a warning is missing.
+  }
+  return sum;
+}
+
 /** Yields a part in pieces that do not end inside a tag, as Latin-1: tag names are ASCII. */
 export async function* wholeTags(part: Readable): AsyncGenerator<string> {
   let tail = '';

@@ -1,27 +1,20 @@
 /** Counts the hidden sheets of a workbook, which PDF and HTML omit. */
 import type { Readable } from 'node:stream';
 import type { Format } from '#crds/catalogue/formats.ts';
-import { partsOf, wholeTags } from '#worker-image/engine/office/document-parts.ts';
+import { countInParts, wholeTags } from '#worker-image/engine/office/document-parts.ts';
+import { EXTERNAL_STYLE, SHEET_LISTS } from '#worker-image/engine/office/omitted-sheets-warning.ts';
 
-interface SheetList {
-  /** Part that lists all sheets; null for documents that are one file. */
-  readonly part: RegExp | null;
-  readonly countHidden: (part: Readable) => Promise<number>;
-}
-
-const WORKBOOK = { part: /^xl\/workbook\.xml$/, countHidden: countHiddenInWorkbook };
-const LISTS: Readonly<Partial<Record<Format, SheetList>>> = {
-  xlsx: WORKBOOK,
-  xlsm: WORKBOOK,
-  ods: { part: /^content\.xml$/, countHidden: countHiddenTables },
-  fods: { part: null, countHidden: countHiddenTables },
+/** Counters of the hidden sheets in the part that lists all sheets. */
+const COUNTERS: Readonly<Partial<Record<Format, (part: Readable) => Promise<number>>>> = {
+  xlsx: countHiddenInWorkbook,
+  xlsm: countHiddenInWorkbook,
+  ods: countHiddenTables,
+  fods: countHiddenTables,
 };
 
 const HIDDEN_SHEET = /<(?:\w+:)?sheet\s[^<>]*\bstate\s*=\s*["'](?:hidden|veryHidden)["']/g;
 const STYLE_OR_TABLE = /<(style:style|style:table-properties|table:table)\s([^<>]*)>/g;
 const HIDDEN_STYLE = /\btable:display\s*=\s*["']false["']/;
-/** Style of cached sheets of other workbooks, which formulas refer to. */
-const EXTERNAL = 'ta_extref';
 
 /** Returns the warning for the hidden sheets of a workbook. */
 export async function hiddenSheetsWarnings(path: string, format: Format): Promise<string[]> {
@@ -31,15 +24,8 @@ export async function hiddenSheetsWarnings(path: string, format: Format): Promis
 }
 
 async function countHiddenSheets(path: string, format: Format): Promise<number> {
-  const list = LISTS[format];
-  let hidden = 0;
-  if (list === undefined) return hidden;
-  try {
-    for await (const part of partsOf(path, list.part)) hidden += await list.countHidden(part);
-  } catch {
-    // LibreOffice opened the document, possibly with repairs: only the warning is missing.
-  }
-  return hidden;
+  const [list, count] = [SHEET_LISTS[format], COUNTERS[format]];
+  return list === undefined || count === undefined ? 0 : countInParts(path, list, count);
 }
 
 async function countHiddenInWorkbook(part: Readable): Promise<number> {
@@ -56,7 +42,7 @@ async function countHiddenTables(part: Readable): Promise<number> {
     for (const [, tag, attributes = ''] of xml.matchAll(STYLE_OR_TABLE)) {
       if (tag === 'style:style') style = attribute(attributes, 'style:name');
       else if (tag === 'table:table') hidden += Number(hiding.has(attribute(attributes, 'table:style-name')));
-      else if (HIDDEN_STYLE.test(attributes) && style !== EXTERNAL) hiding.add(style);
+      else if (HIDDEN_STYLE.test(attributes) && style !== EXTERNAL_STYLE) hiding.add(style);
     }
   }
   return hidden;

@@ -3,10 +3,10 @@ import type { Readable } from 'node:stream';
 import type { Format } from '#crds/catalogue/formats.ts';
 import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
 import { countXlsSheets } from '#worker-image/engine/containers/xls-sheets.ts';
-import { partsOf, wholeTags } from '#worker-image/engine/office/document-parts.ts';
+import { countInParts, wholeTags } from '#worker-image/engine/office/document-parts.ts';
 
 /** Part that lists all sheets; null for documents that are one file. */
-const PARTS: Readonly<Partial<Record<Format, RegExp | null>>> = {
+export const SHEET_LISTS: Readonly<Partial<Record<Format, RegExp | null>>> = {
   xlsx: /^xl\/workbook\.xml$/,
   xlsm: /^xl\/workbook\.xml$/,
   ods: /^content\.xml$/,
@@ -15,7 +15,7 @@ const PARTS: Readonly<Partial<Record<Format, RegExp | null>>> = {
 
 const TAG = /<(\/?)(?:table:table|(?:\w+:)?sheet)(?=[\s/>])([^<>]*)>/g;
 /** Style of cached sheets of other workbooks, which formulas refer to. */
-const EXTERNAL = '"ta_extref"';
+export const EXTERNAL_STYLE = 'ta_extref';
 
 /** Returns the warning for sheets that a CSV file omits, including hidden ones. */
 export async function omittedSheetsWarnings(path: string, format: Format): Promise<string[]> {
@@ -25,15 +25,10 @@ export async function omittedSheetsWarnings(path: string, format: Format): Promi
 }
 
 async function countSheets(path: string, format: Format): Promise<number> {
-  const names = PARTS[format];
-  let sheets = 0;
-  try {
-    if (names === undefined) return await withFileReader(path, countXlsSheets);
-    for await (const part of partsOf(path, names)) sheets += await countIn(part);
-  } catch {
-    // LibreOffice opened the document, possibly with repairs: only the warning is missing.
-  }
-  return sheets;
+  const list = SHEET_LISTS[format];
+  if (list !== undefined) return countInParts(path, list, countIn);
+  // As in a damaged part of a package, only the warning is missing.
+  return withFileReader(path, countXlsSheets).catch(() => 0);
 }
 
 /** Counts the sheets of a part, without nested tables, which belong to charts. */
@@ -42,7 +37,7 @@ async function countIn(part: Readable): Promise<number> {
   let sheets = 0;
   for await (const xml of wholeTags(part)) {
     for (const [, slash, attributes = ''] of xml.matchAll(TAG)) {
-      if (slash === '' && depth === 0 && !attributes.includes(EXTERNAL)) sheets += 1;
+      if (slash === '' && depth === 0 && !attributes.includes(`"${EXTERNAL_STYLE}"`)) sheets += 1;
       if (slash === '/') depth -= 1;
       else if (!attributes.endsWith('/')) depth += 1;
     }
