@@ -34,7 +34,8 @@ process.stdout.write(`licences: ${packages.length} packages, ${problems.length} 
 process.exitCode = problems.length === 0 ? 0 : 1;
 
 function packagesOfCheckout(): LicensedPackage[] {
-  const [python = ''] = globSync('.tools/python/lib/*/site-packages');
+  const [python] = globSync('.tools/python/lib/*/site-packages');
+  if (python === undefined) throw new Error('.tools/python has no packages: run hack/setup first');
   return [
     ...npmLicences(readFileSync('package-lock.json', 'utf8'), [
       ...IMAGE_PACKAGES.embedded,
