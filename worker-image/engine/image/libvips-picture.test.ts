@@ -136,15 +136,17 @@ describe('the gain map of a JPEG', () => {
   const body = Buffer.alloc(600 * 1024);
 
   it.each([
-    ['is found in its headers', [name, body], true],
-    ['is found behind an index of images', ['MPF\0', body, name], true],
-    ['is not searched without an index', [body, name], false],
-    ['is missing behind an index', ['MPF\0', body], false],
-  ] as const)('%s', async (_what, parts, found) => {
+    ['is found in its headers', name, [body], true],
+    ['is found behind an index of images', 'MPF\0', [body, name], true],
+    ['is not searched without an index', 'Exif', [body, name], false],
+    ['is missing behind an index', 'MPF\0', [body], false],
+  ] as const)('%s', async (_what, header, parts, found) => {
     const image = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#123' } })
       .jpeg()
       .toBuffer();
-    const file = await fileOf(Buffer.concat([image, ...parts.map((part) => Buffer.from(part))]));
+    const segment = Buffer.concat([Buffer.from([0xff, 0xe2, 0, 2 + header.length]), Buffer.from(header)]);
+    const [start, rest] = [image.subarray(0, 2), image.subarray(2)];
+    const file = await fileOf(Buffer.concat([start, segment, rest, ...parts.map((part) => Buffer.from(part))]));
     const picture = await libvipsPicture({ file: { ...file, format: 'jpg' }, isJpeg: true });
     expect(await picture.hasGainMap?.()).toBe(found);
   });

@@ -8,7 +8,8 @@ import { basename, join } from 'node:path';
 import sharp, { type Metadata, type Region, type Sharp, type SharpOptions } from 'sharp';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
-import { hasMotionVideo, JPEG_HEADER_BYTES } from '#worker-image/engine/image/motion-photo.ts';
+import { readJpegHeaders } from '#worker-image/engine/containers/jpeg-headers.ts';
+import { hasMotionVideo } from '#worker-image/engine/image/motion-photo.ts';
 import type { Animation, ImageFile, ImageSize, Picture, PixelSource } from '#worker-image/engine/image/picture.ts';
 import { readWhole } from '#worker-image/engine/image/read-whole.ts';
 
@@ -197,7 +198,7 @@ const IMAGE_INDEX = 'MPF\0';
 
 /** Returns whether a JPEG has a gain map. Only a file whose headers name a further image is read to its end. */
 async function hasGainMap(path: string): Promise<boolean> {
-  const headers = await withFileReader(path, (jpeg) => jpeg.read(0, JPEG_HEADER_BYTES));
+  const headers = await withFileReader(path, readJpegHeaders);
   return namesGainMap(headers) || (headers.includes(IMAGE_INDEX) && namesGainMap(await readWhole(path)));
 }
 

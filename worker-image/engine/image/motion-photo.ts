@@ -1,11 +1,9 @@
 /** Motion photos: JPEG files with a short video behind the image. Sources: Google's Motion Photo format 1.0, ExifTool. */
 import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
+import { readJpegHeaders } from '#worker-image/engine/containers/jpeg-headers.ts';
 import { readWhole } from '#worker-image/engine/image/read-whole.ts';
 
 export const MOTION_PHOTO_WARNING = 'The video of the motion photo was dropped.';
-
-/** Size of the part of a JPEG that holds all headers which name a further image or a video, in bytes. */
-export const JPEG_HEADER_BYTES = 512 * 1024;
 
 /** Properties of Google's XMP, as attributes and as elements, without their namespaces: `GCamera` or `Camera`. */
 const XMP_NAMES = ['MotionPhoto="1"', 'MicroVideo="1"', 'MotionPhoto>1<', 'MicroVideo>1<'];
@@ -17,7 +15,7 @@ const [SAMSUNG_END, SAMSUNG_VIDEO] = ['SEFT', 'MotionPhoto_Data'];
 /** Returns whether a JPEG is a motion photo. Only a file that may be one, by its headers and last bytes, is read whole. */
 export async function hasMotionVideo(path: string): Promise<boolean> {
   const { headers, end } = await withFileReader(path, async (jpeg) => ({
-    headers: await jpeg.read(0, JPEG_HEADER_BYTES),
+    headers: await readJpegHeaders(jpeg),
     end: await jpeg.read(jpeg.size - SAMSUNG_END.length, SAMSUNG_END.length),
   }));
   // Programs that edit a motion photo drop the video and keep the XMP.

@@ -1,7 +1,7 @@
 /** PDF of one page that shows one image. */
 import type { Metadata, Sharp } from 'sharp';
 import { MediaError } from '#crds/contract/media-error.ts';
-import { jpegFrameMarker } from '#worker-image/engine/containers/jpeg-frame-marker.ts';
+import { jpegFrameMarker } from '#worker-image/engine/containers/jpeg-headers.ts';
 import { PdfWriter } from '#worker-image/engine/containers/pdf-writer.ts';
 import { readPngChunks } from '#worker-image/engine/containers/png-chunks.ts';
 import type { Encoder } from '#worker-image/engine/image/encode/encoder.ts';
