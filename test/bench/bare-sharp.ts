@@ -1,7 +1,7 @@
 /** The image library alone, in its own process. Prints files per second for a photo, a format and a number of callers. */
 import { readFile } from 'node:fs/promises';
 import sharp, { type Sharp } from 'sharp';
-import { avifSettings } from '#worker-image/engine/image/encode/encode-avif.ts';
+import { avifSettings, effortsOf } from '#worker-image/engine/image/encode/encode-avif.ts';
 import { jpegSettings } from '#worker-image/engine/image/encode/encode-jpeg.ts';
 import { webpSettings } from '#worker-image/engine/image/encode/encode-webp.ts';
 import { encoderQuality } from '#worker-image/engine/image/encode/quality-scale.ts';
@@ -42,6 +42,6 @@ function encode(picture: Sharp, { format, quality }: BareRun): Sharp {
     case 'webp':
       return picture.webp(webpSettings(look));
     case 'avif':
-      return picture.avif(avifSettings(look, { pixels: 12_000_000, bitdepth: 8 }));
+      return picture.avif(avifSettings(look, { effort: effortsOf(12_000_000).smooth, bitdepth: 8 }));
   }
 }

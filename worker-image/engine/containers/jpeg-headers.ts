@@ -40,7 +40,7 @@ function* segments(file: Buffer): Generator<Segment, undefined> {
  * file without one before its first scan.
  */
 export function jpegFrameMarker(file: Buffer): number | null {
-  return segments(file).find(({ marker }) => isFrame(marker))?.marker ?? null;
+  return [...segments(file)].find(({ marker }) => isFrame(marker))?.marker ?? null;
 }
 
 /** Maximum size of the headers that are read, in bytes. */
@@ -55,5 +55,5 @@ export async function readJpegHeaders(jpeg: FileReader): Promise<Buffer> {
 }
 
 function startOfScan(file: Buffer): number | null {
-  return segments(file).find(({ marker }) => marker === START_OF_SCAN)?.start ?? null;
+  return [...segments(file)].find(({ marker }) => marker === START_OF_SCAN)?.start ?? null;
 }

@@ -1,9 +1,11 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp, { type Sharp } from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { freshDirectory } from '#test/fixtures/engine-work.ts';
+import { freshDirectory, runHandler, workOn } from '#test/fixtures/engine-work.ts';
+import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
 import { parseAvif } from '#worker-image/engine/image/encode/parse-avif.ts';
-import { avifSettings, encodeTiled } from '#worker-image/engine/image/encode/encode-avif.ts';
+import { avifSettings, effortsOf, encodeTiled } from '#worker-image/engine/image/encode/encode-avif.ts';
 import { encoderQuality } from '#worker-image/engine/image/encode/quality-scale.ts';
 
 /** Size of two by three tiles, of which the last ones are not full, in pixels. */
@@ -71,14 +73,35 @@ function difference(one: Buffer, other: Buffer): number {
   return sum / one.length;
 }
 
-describe('avifSettings', () => {
+describe('effortsOf', () => {
   it.each([
-    [1_000_000, 4],
-    [1_000_001, 3],
-    [24_000_001, 2],
-    [60_000_001, 1],
-  ])('for %d pixels use effort %d', (pixels, effort) => {
+    [1_000_000, { smooth: 4, detailed: 4 }],
+    [1_000_001, { smooth: 3, detailed: 2 }],
+    [24_000_001, { smooth: 2, detailed: 2 }],
+    [60_000_001, { smooth: 1, detailed: 1 }],
+  ])('returns for %d pixels %o', (pixels, efforts) => {
+    expect(effortsOf(pixels)).toMatchObject(efforts);
+  });
+});
+
+describe('an AVIF of more than a megapixel', () => {
+  const [width, height] = [1200, 900];
+  const photo = (sigma: number, quality: number): Promise<Buffer> =>
+    sharp({ create: { width, height, channels: 3, background: '#888', noise: { type: 'gaussian', mean: 128, sigma } } })
+      .jpeg({ quality, chromaSubsampling: '4:2:0' })
+      .toBuffer();
+
+  it.each([
+    ['a detailed photo', photo(30, 90), 2],
+    ['a smooth photo', photo(2, 99), 3],
+    ['a photo of which the input has few bits', photo(30, 5), 3],
+  ])('is written with the effort for %s', async (_what, input, effort) => {
+    const path = join(await freshDirectory(), 'photo.jpg');
+    await writeFile(path, await input);
+    const work = await workOn({ path, format: 'jpg', operation: 'compress', options: { image: { format: 'avif' } } });
+    const { path: output } = await runHandler(imageHandler, work);
     const target = { quality: 75, content: 'photo', encoders: encoderQuality(75, 'photo') } as const;
-    expect(avifSettings(target, { pixels, bitdepth: 10 })).toMatchObject({ effort, bitdepth: 10 });
+    const wanted = sharp(path).avif(avifSettings(target, { effort, bitdepth: 8 }));
+    expect((await readFile(output)).equals(await wanted.toBuffer())).toBe(true);
   });
 });

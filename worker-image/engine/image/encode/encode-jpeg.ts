@@ -3,7 +3,11 @@ import type { JpegOptions } from 'sharp';
 import { writeWhole } from '#worker-image/engine/written-file.ts';
 import type { Encoder } from '#worker-image/engine/image/encode/encoder.ts';
 import type { ImageSize } from '#worker-image/engine/image/picture.ts';
-import { lossyQuality, type LossyQuality } from '#worker-image/engine/image/encode/quality-scale.ts';
+import {
+  lossyQuality,
+  type EncoderQuality,
+  type LossyQuality,
+} from '#worker-image/engine/image/encode/quality-scale.ts';
 
 /** Minimum quality at which photos keep full chroma (4:4:4). Below it, subsampled chroma costs fewer bytes for the same quality. */
 const MIN_FULL_CHROMA_QUALITY = 95;
@@ -44,13 +48,19 @@ async function encodeDetailed(
   return bitsPerPixel(bytes.length, size) < DETAILED_BITS.output ? null : bytes;
 }
 
-function bitsPerPixel(bytes: number, { width, height }: ImageSize): number {
+/** Returns the bits per pixel of a file of that many bytes. */
+export function bitsPerPixel(bytes: number, { width, height }: ImageSize): number {
   return (bytes * 8) / (width * height);
 }
 
 /** Returns the settings for JPEG: photos by a better table of quantization, the rest by mozjpeg's search. */
 export function jpegSettings({ quality, content, encoders }: LossyQuality): JpegOptions {
   return content === 'photo' && quality < MIN_FULL_CHROMA_QUALITY
-    ? { quality: encoders.jpg, quantisationTable: PHOTO_TABLE, chromaSubsampling: '4:2:0' }
+    ? photoSettings(encoders)
     : { quality: encoders.jpg, mozjpeg: true, chromaSubsampling: '4:4:4' };
+}
+
+/** Returns the settings for a photo with subsampled chroma. */
+export function photoSettings({ jpg }: EncoderQuality): JpegOptions {
+  return { quality: jpg, quantisationTable: PHOTO_TABLE, chromaSubsampling: '4:2:0' };
 }
