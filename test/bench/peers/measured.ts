@@ -53,6 +53,10 @@ function roundNumber(_name: string, value: unknown): unknown {
 }
 
 /** Returns the samples of one figure; none when it was not measured. */
-export function samplesOf({ figures }: Pick<MeasuredCase, 'figures'>, who: string, metric: string): readonly number[] {
+export function samplesOf(
+  { figures }: { readonly figures: readonly Figure[] },
+  who: string,
+  metric: string,
+): readonly number[] {
   return figures.find((figure) => figure.who === who && figure.metric === metric)?.samples ?? [];
 }

@@ -60,6 +60,8 @@ const CASES: Readonly<Record<string, PictureCase>> = {
 };
 const SECONDS = 2;
 const MEMORY_CALLERS = 4;
+/** Share of the service's rate below which a peer is measured in the first round only: a round of it takes minutes. */
+const FAR_BEHIND = 1 / 3;
 /** Processes of the service that a direct request passes through, as the table shows their CPU time. */
 const STEPS = ['api', 'engine', 'engine child'];
 const FRAMES = { count: 20, width: 480, height: 320, step: 12 } as const;
@@ -70,7 +72,7 @@ export const directImages: Row = {
 first response of the last caller on. The service receives the file over HTTPS and uses its default quality (\`image.quality\` 75; 100 where every pixel is kept), in a process that opens files of one account only. thumbor
 and ipx read the file from a folder, a fastify server around sharp receives it as the body, all over plain http. For jpg,
 webp and avif their quality number is the lowest with which the result is as similar to the input (SSIMULACRA2) as the service's;
-everything else is their default. Memory and CPU time are those at ${MEMORY_CALLERS} callers: memory of all processes that the image passes
+everything else is their default. A peer with less than a third of the service's rate is measured in one round. Memory and CPU time are those at ${MEMORY_CALLERS} callers: memory of all processes that the image passes
 through, where shared pages are divided among them; CPU time of the whole service, PostgreSQL and Redis too, and of its API,
 engine and the process that decodes.`,
   peers: ['thumbor', 'ipx', 'fastify + sharp', 'imgproxy'],
@@ -172,6 +174,7 @@ async function measureCase(
   for (let round = 0; round < bench.rounds; round += 1)
     for (const atOnce of callers)
       for (const [server, wish] of wishes) {
+        if (isFarBehind(samples, server.who, `per second at ${atOnce}`)) continue;
         bench.say(`${name}: round ${round + 1} of ${bench.rounds}, ${atOnce} at once, ${server.who}`);
         const found = await closedLoop({ callers: atOnce, seconds: SECONDS, send: () => server.convert(wish) });
         samples.add(server.who, `per second at ${atOnce}`, found.perSecond);
@@ -185,6 +188,13 @@ async function measureCase(
     for (const [metric, ms] of await cpuOfRequests(server, wish)) samples.add(server.who, metric, ms);
   }
   return { figures: samples.figures, remarks };
+}
+
+/** Returns whether a round has shown that a peer has less than `FAR_BEHIND` of the service's rate. */
+function isFarBehind(samples: Samples, who: string, metric: string): boolean {
+  const [theirs] = samplesOf(samples, who, metric);
+  const [ours] = samplesOf(samples, OURS, metric);
+  return theirs !== undefined && ours !== undefined && theirs < ours * FAR_BEHIND;
 }
 
 /** Returns milliseconds of CPU a request, of all processes as `cpu` and of each of the steps. */
