@@ -173,8 +173,7 @@ async function measureCase(
   }
   for (let round = 0; round < bench.rounds; round += 1)
     for (const atOnce of callers)
-      for (const [server, wish] of wishes) {
-        if (isFarBehind(samples, server.who, `per second at ${atOnce}`)) continue;
+      for (const [server, wish] of inSight(wishes, samples, atOnce)) {
         bench.say(`${name}: round ${round + 1} of ${bench.rounds}, ${atOnce} at once, ${server.who}`);
         const found = await closedLoop({ callers: atOnce, seconds: SECONDS, send: () => server.convert(wish) });
         samples.add(server.who, `per second at ${atOnce}`, found.perSecond);
@@ -190,11 +189,14 @@ async function measureCase(
   return { figures: samples.figures, remarks };
 }
 
-/** Returns whether a round has shown that a peer has less than `FAR_BEHIND` of the service's rate. */
-function isFarBehind(samples: Samples, who: string, metric: string): boolean {
-  const [theirs] = samplesOf(samples, who, metric);
-  const [ours] = samplesOf(samples, OURS, metric);
-  return theirs !== undefined && ours !== undefined && theirs < ours * FAR_BEHIND;
+/** Returns the servers without those that a round has shown to have less than `FAR_BEHIND` of the service's rate. */
+function inSight<Wish>(
+  wishes: ReadonlyMap<ImageServer, Wish>,
+  samples: Samples,
+  callers: number,
+): (readonly [ImageServer, Wish])[] {
+  const rateOf = (who: string): number => samplesOf(samples, who, `per second at ${callers}`)[0] ?? Infinity;
+  return [...wishes].filter(([{ who }]) => rateOf(who) >= rateOf(OURS) * FAR_BEHIND);
 }
 
 /** Returns milliseconds of CPU a request, of all processes as `cpu` and of each of the steps. */
