@@ -9,8 +9,8 @@ const SIGNATURE = 0x774f4632;
 const HEADER_BYTES = 48;
 /** Size up to which Google's tool decompresses fonts, in bytes. */
 const MAX_UNPACKED_BYTES = 30 * 1024 ** 2;
-/** Timeout of a tool, in seconds. */
-const TIMEOUT_SECONDS = 120;
+/** Timeout of a tool, in seconds: a font of the maximum size takes three minutes of a busy processor. */
+const TIMEOUT_SECONDS = 15 * 60;
 
 interface Woff2Run {
   readonly bytes: Buffer;

@@ -12,6 +12,9 @@ describe('detectDelimiter', () => {
     ['one column\nof words\n', null],
     ['words\nwith one | bar\nin one\ncell\n', null],
     ['1,5\n2,5\n3,5\n', ','],
+    ['id,authors,year\n0,A; B\n1,A; B,2020\n2,C; D\n3,C; D,2021\n', ','],
+    ['Report, 2024\na;b;c\n1,5;2,5;x\n3,5;4,5;y\n', ';'],
+    ['Report\na;b\n1;2\n', ';'],
     ['', null],
     ['a,b', ','],
   ])('returns the delimiter of %j: %j', (sample, delimiter) => {
