@@ -3,7 +3,8 @@
 export const DEBIAN_PACKAGES = {
   ffmpeg: 'ffmpeg',
   ffprobe: 'ffmpeg',
-  soffice: 'libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui python3-uno',
+  soffice:
+    'libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui libreoffice-math-nogui python3-uno',
   qpdf: 'qpdf',
   pdftoppm: 'poppler-utils',
   pdfinfo: 'poppler-utils',

@@ -114,30 +114,46 @@ describe('encodeWebp', () => {
     if (kept === 'all') expect(exif?.includes('Planted')).toBe(true);
   });
 
-  it('leaves one file of all frames for an animated graphic', async () => {
-    const frames = await Promise.all(['#fff', '#eef'].map((color) => bars(color).png().toBuffer()));
+  /** Encodes the frames as a GIF, and that as a WebP; returns its path. */
+  async function encodeAnimation(frames: readonly Buffer[]): Promise<string> {
     const gif = join(await freshDirectory(), 'input.gif');
-    await sharp(frames, { join: { animated: true } })
-      .gif({ loop: 0, delay: [100, 100] })
+    await sharp([...frames], { join: { animated: true } })
+      .gif({ loop: 0, delay: frames.map(() => 100) })
       .toFile(gif);
-    const picture = await openPicture(engineDeps(), {
-      path: gif,
-      format: 'gif',
-      directory: dirname(gif),
-      maxPixels: 1_000_000,
-    });
+    const directory = dirname(gif);
+    const picture = await openPicture(engineDeps(), { path: gif, format: 'gif', directory, maxPixels: 1_000_000 });
     const source = await picture.decode(engineDeps());
     const pipeline = () => source.start({ animated: true, keepProfile: false });
-    const path = join(dirname(gif), 'output');
-    await encodeWebp(engineDeps(), {
-      ...(await outputOf(bars())),
-      picture,
-      source,
-      pipeline,
-      path,
-      size: picture.size,
-    });
-    expect(await readdir(dirname(gif))).toEqual(['input.gif', 'output']);
+    const path = join(directory, 'output');
+    const output = await outputOf(bars());
+    await encodeWebp(engineDeps(), { ...output, picture, source, pipeline, path, size: picture.size });
+    return path;
+  }
+
+  it('leaves one file of all frames for an animated graphic', async () => {
+    const path = await encodeAnimation(
+      await Promise.all(['#fff', '#eef'].map((color) => bars(color).png().toBuffer())),
+    );
+    expect(await readdir(dirname(path))).toEqual(['input.gif', 'output']);
     expect((await sharp(path, { animated: true }).metadata()).pages).toBe(2);
+  });
+
+  it('marks an animation as transparent whose opaque frames do not cover the canvas', async () => {
+    const sprite = { create: { width: 8, height: 8, channels: 4, background: '#f40' } } as const;
+    const canvas = sharp({ create: { width: 40, height: 20, channels: 4, background: '#0000' } });
+    const frames = [4, 24].map((left) =>
+      canvas
+        .clone()
+        .composite([{ input: sprite, left, top: 6 }])
+        .png()
+        .toBuffer(),
+    );
+    const path = await encodeAnimation(await Promise.all(frames));
+    const webp = await readFile(path);
+    expect(webp.toString('latin1', 12, 16)).toBe('VP8X');
+    expect((webp[20] ?? 0) & 0x10).toBe(0x10);
+    const { data, info } = await sharp(path).raw().toBuffer({ resolveWithObject: true });
+    expect(info.channels).toBe(4);
+    expect(data[3]).toBe(0);
   });
 });

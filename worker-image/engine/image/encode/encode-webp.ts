@@ -35,8 +35,21 @@ async function write(path: string, bytes: Buffer): Promise<WrittenFile> {
   return { ...(await writeWhole(path, bytes)), undecoded: isWholeLossyWebp(bytes) ? 'nothing' : 'first frame' };
 }
 
-function encode({ pipeline }: Output, settings: WebpOptions): Promise<Buffer> {
-  return pipeline().webp(settings).toBuffer();
+async function encode({ pipeline, source }: Output, settings: WebpOptions): Promise<Buffer> {
+  const bytes = await pipeline().webp(settings).toBuffer();
+  return source.frames > 1 && source.metadata.hasAlpha ? withAlphaFlag(bytes) : bytes;
+}
+
+const [FIRST_CHUNK, FLAGS_AT, ALPHA_FLAG] = [12, 20, 0x10];
+
+/**
+ * Sets the flag of transparency of an animation: libwebp sets it for transparent frames only, but a canvas around opaque ones is
+ * transparent too. Source: RFC 9649, 2.7.
+ */
+function withAlphaFlag(webp: Buffer): Buffer {
+  if (webp.toString('latin1', FIRST_CHUNK, FIRST_CHUNK + 4) === 'VP8X')
+    webp[FLAGS_AT] = (webp[FLAGS_AT] ?? 0) | ALPHA_FLAG;
+  return webp;
 }
 
 /**

@@ -2,13 +2,15 @@
 import { writeFile } from 'node:fs/promises';
 import type { Metadata } from 'sharp';
 import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
+import { endOfScreen, GIF_TRAILER, gifBlocks } from '#worker-image/engine/containers/gif-blocks.ts';
 import { isDefaultScreen } from '#worker-image/engine/image/gif-logical-screen.ts';
 import { libvipsPicture, openPixels, readMetadata, scratchPath } from '#worker-image/engine/image/libvips-picture.ts';
 import type { DecoderDeps, ImageFile, ImageSize, Picture } from '#worker-image/engine/image/picture.ts';
 import { readWhole } from '#worker-image/engine/image/read-whole.ts';
 
 export async function loadGif(_deps: DecoderDeps, file: ImageFile): Promise<Picture> {
-  const { path, maxPixels } = file;
+  const { maxPixels } = file;
+  const path = await withoutTail(file);
   const head = await withFileReader(path, (gif) => Promise.resolve(gif.head));
   const metadata = await readMetadata({ path, animated: true });
   const { width, height, pageHeight = height, pages: frames = 1 } = metadata;
@@ -27,6 +29,32 @@ export async function loadGif(_deps: DecoderDeps, file: ImageFile): Promise<Pict
       return openPixels({ ...gif, path: copy, size: screen, maxPixels, region });
     },
   });
+}
+
+/**
+ * Returns the path of a copy that ends with the trailer, when other bytes follow it: libvips takes them for a damaged frame
+ * behind a comment. Returns that of the file itself otherwise.
+ */
+async function withoutTail(file: ImageFile): Promise<string> {
+  const last = await withFileReader(file.path, (gif) => gif.read(gif.size - 1, 1));
+  if (last[0] === GIF_TRAILER) return file.path;
+  const gif = await readWhole(file.path);
+  const trailer = endOfGifBlocks(gif);
+  if (trailer === null) return file.path;
+  const copy = scratchPath(file, 'without-tail.gif');
+  await writeFile(copy, gif.subarray(0, trailer + 1));
+  return copy;
+}
+
+/** Returns the offset of the trailer; null for a file without one, and for a damaged one. */
+function endOfGifBlocks(gif: Buffer): number | null {
+  try {
+    let end = endOfScreen(gif);
+    for (const block of gifBlocks(gif)) ({ end } = block);
+    return gif[end] === GIF_TRAILER ? end : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Returns the size that counts against the limit. A screen within it is shown without its margins, with a warning. */

@@ -1,4 +1,4 @@
-/** Removes comments, XMP and other application blocks from a GIF; frames, delays and the loop stay. */
+/** Removes comments, XMP and other application and unknown blocks from a GIF; frames, delays and the loop stay. */
 import { endOfScreen, GIF_TRAILER, gifBlocks, type GifBlock } from '#worker-image/engine/containers/gif-blocks.ts';
 
 const KEPT_APPLICATIONS: ReadonlySet<string> = new Set(['NETSCAPE2.0', 'ANIMEXTS1.0', 'ICCRGBG1012']);
@@ -20,5 +20,5 @@ export function stripGif(file: Buffer): Buffer {
 
 function isKept(file: Buffer, { kind, start }: GifBlock): boolean {
   if (kind === 'application') return KEPT_APPLICATIONS.has(file.toString('latin1', start + 3, start + 14));
-  return kind !== 'comment' && kind !== 'padding';
+  return kind !== 'comment' && kind !== 'padding' && kind !== 'other';
 }
