@@ -1,4 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { readFile } from 'node:fs/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { SentOptions } from '#crds/catalogue/options/options.ts';
+import { engineDeps, freshDirectory, runHandler, workOn } from '#test/fixtures/engine-work.ts';
+import { draw } from '#test/fixtures/make-media-fixtures.ts';
 import {
   encoderOptions,
   isLossless,
@@ -7,10 +11,11 @@ import {
   tierRate,
   type AudioEncoding,
 } from '#worker-image/engine/media/audio-encoding.ts';
+import { audioHandler } from '#worker-image/engine/media/audio-handler.ts';
 import type { MediaStream } from '#worker-image/engine/media/probe-schema.ts';
 
 function stream(over: Partial<MediaStream> = {}): MediaStream {
-  return { codec_name: 'flac', channels: 2, bits_per_raw_sample: 16, ...over } as MediaStream;
+  return { codec_name: 'flac', channels: 2, channel_layout: 'stereo', bits_per_raw_sample: 16, ...over } as MediaStream;
 }
 
 function options(over: Partial<AudioEncoding>, source: Partial<MediaStream> = {}): string {
@@ -64,6 +69,93 @@ describe('encoderOptions', () => {
 
   it('selects a channel layout that libopus supports', () => {
     expect(options({ codec: 'opus', channels: 6 }, { channels: 6 })).toContain('-af aformat=channel_layouts=');
+  });
+});
+
+describe('the channels of a file', () => {
+  const AMPLITUDE = 0.2;
+  const RATE = 48_000;
+  let directory = '';
+
+  beforeAll(async () => {
+    directory = await freshDirectory();
+  });
+
+  /** Returns the frequency of a channel's tone in Hz, low enough for a channel of low frequencies. */
+  const hertzOf = (channel: number): number => 60 + 10 * channel;
+
+  /** Compresses a WAV file with another tone in each channel. Returns its layout and the tones of its channels. */
+  async function compressTones(
+    [layout, count]: readonly [string, number],
+    audio: SentOptions['audio'],
+  ): Promise<readonly [string | undefined, readonly (number | null)[]]> {
+    const tones = Array.from({ length: count }, (_, index) => `${AMPLITUDE}*sin(${hertzOf(index)}*2*PI*t)`);
+    const args = ['-f', 'lavfi', '-i', `aevalsrc='${tones.join('|')}':s=${RATE}:d=1:c=${layout}`];
+    const source = await draw(engineDeps().run, directory, { format: 'wav', name: 'tones', args });
+    const work = await workOn({ ...source, operation: 'compress', options: { audio } });
+    const { path, facts } = await runHandler(audioHandler, work);
+    const [track] = facts.probe.audio;
+    return [track?.channel_layout, await tonesOf(path, track?.channels ?? 0)];
+  }
+
+  /** Returns the tone of each channel; null for a channel without one, or with a lower level. */
+  async function tonesOf(path: string, channels: number): Promise<(number | null)[]> {
+    const raw = { format: 'wav', name: 'decoded', args: ['-i', path, '-ar', String(RATE), '-f', 'f32le'] } as const;
+    const { path: samples } = await draw(engineDeps().run, directory, raw);
+    const bytes = await readFile(samples);
+    const found = (channel: number, hertz: number): boolean => {
+      let [real, imaginary] = [0, 0];
+      for (let index = RATE / 4; index < (RATE * 3) / 4; index++) {
+        const sample = bytes.readFloatLE((index * channels + channel) * 4);
+        real += sample * Math.cos((2 * Math.PI * hertz * index) / RATE);
+        imaginary += sample * Math.sin((2 * Math.PI * hertz * index) / RATE);
+      }
+      return Math.hypot(real, imaginary) / (RATE / 4) > AMPLITUDE * 0.85;
+    };
+    return Array.from({ length: channels }, (_, channel) => {
+      const tone = [0, 1, 2, 3, 4, 5, 6, 7].find((index) => found(channel, hertzOf(index)));
+      return tone ?? null;
+    });
+  }
+
+  it.each(['aac', 'alac', 'flac', 'mp3', 'ogg', 'opus', 'wav'] as const)(
+    'are mono and stereo in %s when they are named after other speakers',
+    async (format) => {
+      const quality = 'maximum';
+      // A sample rate that differs from the source's, which needs a resampler.
+      const audio = { format, quality, sample_rate_hz: 24_000 } as const;
+      expect(await compressTones(['FL', 1], audio)).toEqual([expect.stringMatching(/^(?:mono)?$/), [0]]);
+      expect(await compressTones(['BL+BR', 2], audio)).toEqual([expect.stringMatching(/^(?:stereo)?$/), [0, 1]]);
+    },
+  );
+
+  it('are mixed to mono when they are named after other speakers', async () => {
+    const [layout] = await compressTones(['SL+SR', 2], { format: 'opus', channels: 'mono' });
+    expect(layout).toBe('mono');
+  });
+
+  it.each([
+    ['opus', '5.0', 5, '5.0'],
+    ['opus', '5.1(side)', 6, '5.1'],
+    ['opus', '6.1', 7, '6.1'],
+    ['opus', '7.1', 8, '7.1'],
+    ['opus', '7.1(wide)', 8, '7.1'],
+    ['m4a', '5.0(side)', 5, '5.0'],
+    ['m4a', '5.1(side)', 6, '5.1'],
+    ['alac', '5.1(side)', 6, '5.1'],
+    ['alac', '7.1', 8, '7.1(wide)'],
+  ] as const)('keep their order and level in %s of %s', async (format, layout, count, expected) => {
+    const tones = Array.from({ length: count }, (_, index) => index);
+    expect(await compressTones([layout, count], { format, quality: 'maximum' })).toEqual([expected, tones]);
+  });
+
+  it.each([
+    ['opus', '2.1', 3, '5.1', [0, 1, null, 2, null, null]],
+    ['alac', '2.1', 3, '5.1', [0, 1, null, 2, null, null]],
+    ['alac', '3.1', 4, '5.1', [0, 1, 2, 3, null, null]],
+    ['opus', '6.1(back)', 7, '6.1', [0, 1, 2, 3, 6, 4, 5]],
+  ] as const)('are all kept in %s of %s', async (format, layout, count, expected, tones) => {
+    expect(await compressTones([layout, count], { format, quality: 'maximum' })).toEqual([expected, tones]);
   });
 });
 

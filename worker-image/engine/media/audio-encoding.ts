@@ -56,6 +56,37 @@ export function nearestRate(codec: AudioCodec, rate: number): number {
   return rates.find((allowed) => allowed >= rate) ?? rates.at(-1) ?? rate;
 }
 
+/** Layouts that ffmpeg assumes for channels without names, as far as an encoder lacks them. */
+const UNNAMED_LAYOUTS: Readonly<Partial<Record<number, string>>> = { 3: '2.1', 8: '7.1' };
+
+/** Layouts of one and two channels that all encoders support. */
+const NAMED_LAYOUTS: ReadonlySet<string> = new Set(['', 'mono', 'stereo']);
+/** Filters that name one and two channels mono and stereo, by the number of channels. */
+const NAMING_FILTERS: Readonly<Partial<Record<number, string>>> = {
+  1: 'channelmap=0:channel_layout=mono',
+  2: 'channelmap=0|1:channel_layout=stereo',
+};
+
+const TO_5_1 = 'aformat=channel_layouts=5.1';
+/** Filter that selects the supported layout nearest to that of the source. */
+const NEAREST_OPUS = 'aformat=channel_layouts=7.1|6.1|5.1|5.0|quad|3.0|stereo';
+
+/**
+ * Filters of layouts that an encoder lacks, by codec and layout. They rename channels or add silent ones, and mix none:
+ * ffmpeg would omit the low frequencies of 2.1, and mix 7.1 down.
+ */
+const LAYOUT_FILTERS: Readonly<Partial<Record<AudioCodec, Readonly<Partial<Record<string, string>>>>>> = {
+  // AAC has no configuration number for the side layouts. Many decoders reject files without that number.
+  aac: { '5.0(side)': 'aformat=channel_layouts=5.0', '5.1(side)': TO_5_1 },
+  alac: { '2.1': TO_5_1, '3.1': TO_5_1, '7.1': 'channelmap=0|1|2|3|4|5|6|7:channel_layout=7.1(wide)' },
+  opus: {
+    '2.1': TO_5_1,
+    '3.1': TO_5_1,
+    '6.1(back)': 'channelmap=0|1|2|3|6|4|5:channel_layout=6.1',
+    '7.1(wide)': 'channelmap=0|1|2|3|4|5|6|7:channel_layout=7.1',
+  },
+};
+
 export interface AudioEncoding extends EncodedAudio {
   readonly tier: AudioTier;
   /** Bit rate in place of the tier's, in bits per second; null for the tier's own. Unused by lossless codecs. */
@@ -72,7 +103,7 @@ function codecOptions(encoding: AudioEncoding, source: MediaStream): string[] {
     case 'aac':
       return ['-c:a', 'aac', '-b:a', String(rateOf('aac', encoding))];
     case 'opus':
-      return ['-c:a', 'libopus', '-vbr', 'on', '-b:a', String(clampBitRate(rateOf('opus', encoding), encoding))];
+      return ['-c:a', 'libopus', '-vbr', 'on', '-b:a', opusRate(encoding), ...opusMapping(encoding)];
     case 'mp3':
       return ['-c:a', 'libmp3lame', ...mp3Rate(encoding)];
     case 'vorbis':
@@ -90,6 +121,15 @@ function rateOf(codec: 'aac' | 'opus' | 'vorbis', { bitRate, tier, channels }: A
   return bitRate ?? tierRate(codec, tier, channels);
 }
 
+function opusRate(encoding: AudioEncoding): string {
+  return String(clampBitRate(rateOf('opus', encoding), encoding));
+}
+
+/** Returns the option for the order of channels in the Opus specification. ffmpeg's own default permutes some layouts. */
+function opusMapping({ channels }: AudioEncoding): string[] {
+  return channels > 2 ? ['-mapping_family:a', '1'] : [];
+}
+
 function mp3Rate(encoding: AudioEncoding): string[] {
   const { bitRate, tier } = encoding;
   return bitRate === null ? ['-q:a', MP3_LEVELS[tier]] : ['-b:a', String(clampBitRate(bitRate, encoding))];
@@ -105,11 +145,24 @@ function isDeep(source: MediaStream): boolean {
   return bitsOf(source) > 16;
 }
 
-function channelOptions({ codec, channels }: AudioEncoding, source: MediaStream): string[] {
+function channelOptions(encoding: AudioEncoding, source: MediaStream): string[] {
+  const { channels } = encoding;
+  const filter = layoutFilter(encoding, source);
   // Encoders reject mono and stereo without the name of a layout, as the decoder of Speex returns them.
-  if (channels !== source.channels || (channels <= 2 && source.channel_layout === '')) return ['-ac', String(channels)];
-  // libopus rejects layouts such as 5.1(side); the filter selects the nearest supported one.
-  return codec === 'opus' && channels > 2 ? ['-af', 'aformat=channel_layouts=7.1|6.1|5.1|5.0|quad|3.0|stereo'] : [];
+  const isUnnamed = channels <= 2 && source.channel_layout === '';
+  return [
+    ...(channels !== source.channels || isUnnamed ? ['-ac', String(channels)] : []),
+    ...(filter === null ? [] : ['-af', filter]),
+  ];
+}
+
+/** Returns the filter that changes the channel layout to one that the encoder supports; null when none is needed. */
+function layoutFilter({ codec, channels }: AudioEncoding, source: MediaStream): string | null {
+  const layout = source.channel_layout || UNNAMED_LAYOUTS[source.channels] || '';
+  // A channel of a split file is named after its speaker, such as "1 channels (FL)". ffmpeg cannot mix such layouts.
+  if (source.channels <= 2) return NAMED_LAYOUTS.has(layout) ? null : (NAMING_FILTERS[source.channels] ?? null);
+  if (channels !== source.channels) return null;
+  return LAYOUT_FILTERS[codec]?.[layout] ?? (codec === 'opus' ? NEAREST_OPUS : null);
 }
 
 /** Returns the rate options of libvorbis. ffmpeg ignores negative levels, so low rates are set as average bit rates. */
@@ -136,6 +189,28 @@ function pcmOf(source: MediaStream): string {
   const bits = bitsOf(source);
   if (bits > 24) return 'pcm_s32le';
   return bits > 16 ? 'pcm_s24le' : 'pcm_s16le';
+}
+
+/** Maximum size that the header of a WAV file can state, in bytes. RF64 extends it. */
+const MAX_WAV_BYTES = 2 ** 32 - 1;
+/** Space for the header and the tags of a WAV file, in bytes. */
+const WAV_MARGIN = 2 ** 24;
+
+/**
+ * Returns the options of WAV. The chunk that reserves space for RF64 is omitted when the file certainly needs none: it
+ * would make a file without tags larger than its source.
+ * @param seconds Duration of the source; undefined when unknown.
+ * @param encoding The encoded audio; null for a copy.
+ */
+export function wavOptions(
+  source: MediaStream,
+  seconds: number = Infinity,
+  encoding: EncodedAudio | null = null,
+): string[] {
+  const { sampleRate, channels } = encoding ?? { sampleRate: source.sample_rate, channels: source.channels };
+  const bytesPerSample = source.codec_name.startsWith('pcm_f64') ? 8 : 4;
+  const isSmall = seconds * sampleRate * channels * bytesPerSample < MAX_WAV_BYTES - WAV_MARGIN;
+  return ['-rf64', isSmall ? 'never' : 'auto'];
 }
 
 /** Returns the significant bits per sample. Lossy codecs decode to floats that hold no more than 16. */

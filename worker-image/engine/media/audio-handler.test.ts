@@ -481,6 +481,105 @@ describe('a FLAC file whose frames are not numbered consecutively', () => {
   });
 });
 
+describe('a chained Ogg file', () => {
+  const SONGS = [
+    ['ogg', 'libvorbis'],
+    ['opus', 'libopus'],
+  ] as const;
+
+  /** Returns a file of two consecutive songs of two seconds, with the options of the encoder for each. */
+  async function chain(
+    format: 'ogg' | 'opus',
+    first: readonly string[],
+    second: readonly string[] = first,
+  ): Promise<Fixture> {
+    const songs = [first, second].map(async (options, index) => {
+      const title = ['-metadata', `title=Song ${index}`];
+      const args = ['-f', 'lavfi', '-i', 'anoisesrc=duration=2:amplitude=0.3', ...options, ...title];
+      return readFile((await draw(engineDeps().run, directory, { format, name: `song-${index}`, args })).path);
+    });
+    const path = join(directory, `chained.${format}`);
+    await writeFile(path, Buffer.concat(await Promise.all(songs)));
+    return { name: 'chained', path, format };
+  }
+
+  /** Decodes the file and returns the seconds of its samples. */
+  async function decodedSeconds({ path, format }: Produced<MediaFacts>): Promise<number> {
+    const args = ['-i', path, '-ar', '8000', '-ac', '1', '-c:a', 'pcm_s16le'];
+    const decoded = await draw(engineDeps().run, directory, { format: 'wav', name: `decoded-${format}`, args });
+    return (await stat(decoded.path)).size / 16_000;
+  }
+
+  it.each(SONGS)('of %s is compressed whole, without the tags of either song', async (format, codec) => {
+    const source = await chain(format, ['-c:a', codec, '-b:a', '64k']);
+    const produced = await compress(source, { format: 'original', quality: 'maximum', strip_metadata: true });
+    expect((await readFile(produced.path)).includes('Song')).toBe(false);
+    const untagged = await readFile((await stripped(source)).path);
+    expect(untagged.includes('Song')).toBe(false);
+    expect(untagged.length).toBeLessThan((await stat(source.path)).size);
+    expect(produced.warnings).toEqual([]);
+    expect(Math.abs(produced.facts.durationSeconds - 4)).toBeLessThan(0.1);
+    expect(Math.abs((await decodedSeconds(produced)) - 4)).toBeLessThan(0.1);
+  });
+
+  it.each(SONGS)('of %s is converted whole, with the tags of the first song and a warning', async (format, codec) => {
+    const source = await chain(format, ['-c:a', codec]);
+    for (const to of ['m4a', 'mp3', 'wav', 'flac', 'ogg']) {
+      const produced = await convert(source, to);
+      expect(produced.warnings).toEqual([expect.stringContaining('with the tags of the first')]);
+      expect(await tags(produced)).toContain('Song 0');
+      expect((await readFile(produced.path)).includes('Song 1')).toBe(false);
+      expect(Math.abs((await decodedSeconds(produced)) - 4), to).toBeLessThan(0.1);
+    }
+  });
+
+  it('of mono and stereo Opus is decoded whole', async () => {
+    const produced = await convert(await chain('opus', ['-ac', '1'], ['-ac', '2']), 'm4a');
+    expect(Math.abs((await decodedSeconds(produced)) - 4)).toBeLessThan(0.1);
+  });
+
+  it.each([
+    ['sample rates', ['-ar', '44100'], ['-ar', '8000']],
+    ['channels', ['-ac', '1'], ['-ac', '2']],
+    ['codecs', ['-c:a', 'libvorbis'], ['-c:a', 'flac']],
+  ])('is refused when its songs have different %s', async (_what, first, second) => {
+    const source = await chain('ogg', first, second);
+    await expect(convert(source, 'm4a')).rejects.toMatchObject({
+      code: 'processing_failed',
+      message: expect.stringContaining('Split it'),
+    });
+  });
+});
+
+describe('Opus with a cover image', () => {
+  it.each([{ format: 'original', strip_metadata: true }, { format: 'opus' }] as const)(
+    'is copied as without the image by %j',
+    async (options) => {
+      const args = [...NOISE, '-c:a', 'libopus', '-b:a', '48k'];
+      const plain = await draw(engineDeps().run, directory, { format: 'opus', name: 'uncovered', args });
+      const covered = await draw(engineDeps().run, directory, {
+        format: 'opus',
+        name: 'covered',
+        args: [...args, '-metadata', `METADATA_BLOCK_PICTURE=${await pictureBlock()}`],
+      });
+      const produced = await compress(covered, options);
+      expect((await stat(covered.path)).size).toBeGreaterThan(2 * (await stat(plain.path)).size);
+      expect((await stat(produced.path)).size).toBeLessThan((await stat(plain.path)).size * 1.02);
+    },
+  );
+
+  /** Returns a FLAC picture block of a JPEG of noise, in base64. */
+  async function pictureBlock(): Promise<string> {
+    const noise = 'nullsrc=size=200x200,geq=random(1)*255:128:128';
+    const args = ['-f', 'lavfi', '-i', noise, '-frames:v', '1', '-q:v', '2'];
+    const jpeg = await readFile((await draw(engineDeps().run, directory, { format: 'jpg', name: 'front', args })).path);
+    const type = Buffer.from('image/jpeg');
+    const numbers = (...values: readonly number[]): Buffer => Buffer.from(Uint32Array.from(values).buffer).swap32();
+    const head = [numbers(3, type.length), type, numbers(0, 200, 200, 24, 0, jpeg.length)];
+    return Buffer.concat([...head, jpeg]).toString('base64');
+  }
+});
+
 describe('a Vorbis stream that ends before its last packet begins', () => {
   it('has the duration of its samples, whatever its last packet declares', async () => {
     const source = await draw(engineDeps().run, directory, {

@@ -61,9 +61,25 @@ const STRIPPERS: Readonly<Partial<Record<Format, (input: string, output: string)
   wma: async (input, output) => writeFile(output, stripAsf(await readFile(input))),
 };
 
+/** Ratio of the bit rate to that of the source for a chained file, which is encoded again to remove its tags. */
+const CHAIN_RATE_RATIO = 0.85;
+
+/** Returns the plan that removes the tags of a chained file, at a lower bit rate so that the result is not larger. */
+function planChainStrip(source: Probe): AudioPlan {
+  return planCompress(source, {
+    format: 'original',
+    quality: 'maximum',
+    channels: 'original',
+    bitrate_kbps: Math.floor((source.bitRate * CHAIN_RATE_RATIO) / 1000),
+    sample_rate_hz: null,
+    strip_metadata: true,
+  });
+}
+
 async function stripTags(deps: EngineDeps, work: Work, facts: MediaFacts): Promise<Produced<MediaFacts>> {
   const { format } = work.input;
   const strip = STRIPPERS[format];
+  if (isChained(facts)) return produce(deps, work, planChainStrip(withRate(work, facts)), facts);
   if (strip === undefined) return produce(deps, work, planStrip(facts.probe), facts);
   const path = join(work.directory, `stripped.${extensionOf(format)}`);
   await strip(work.input.path, path);
@@ -127,8 +143,16 @@ async function run(deps: EngineDeps, work: Work, plan: AudioPlan, facts: MediaFa
   const dropped = [
     ...droppedWarning(facts.probe.audio.length - 1, 'further audio track'),
     ...(removesTags(work) ? [] : droppedTags(facts.probe, produced.probe)),
+    ...(isChained(facts) && !removesTags(work) ? [CHAIN_WARNING] : []),
   ];
   return { path, format, facts: produced, warnings: [...warnings, ...dropped], written };
+}
+
+const CHAIN_WARNING =
+  'The file consists of several recordings, one after the other. They were joined to one, with the tags of the first.';
+
+function isChained({ probe: { ogg } }: MediaFacts): boolean {
+  return ogg?.isChained === true;
 }
 
 function removesTags({ operation, options }: Work): boolean {
@@ -148,17 +172,18 @@ const MAX_RATE_RATIO = 1.5;
 
 /**
  * Returns the probe with the bit rate by size and duration: ADTS and some Ogg files declare a wrong one, and of MP3 without
- * a header of its variable rate that of the first frames is found.
+ * a header of its variable rate that of the first frames is found. Excludes the tags and cover art of Ogg files.
  */
 function withRate(work: Work, { probe: source, durationSeconds }: MediaFacts): Probe {
-  const bySize = Math.round((work.input.size * 8) / durationSeconds);
+  const bytes = source.ogg?.audioBytes ?? work.input.size;
+  const bySize = Math.round((bytes * 8) / durationSeconds);
   const rateOf = ({ bit_rate: declared }: MediaStream): number => {
     if (source.format === 'mp3') return bySize > declared * MAX_RATE_RATIO ? bySize : declared;
     return source.format === 'aac' && source.cover === null ? bySize : declared;
   };
   return {
     ...source,
-    bitRate: source.cover === null ? bySize : source.bitRate,
+    bitRate: source.cover === null || source.ogg !== null ? bySize : source.bitRate,
     audio: source.audio.map((track) => ({ ...track, bit_rate: rateOf(track) })),
   };
 }

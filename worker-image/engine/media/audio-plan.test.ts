@@ -1,6 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { SentOptions } from '#crds/catalogue/options/options.ts';
 import { parseJsonOptions, resolveOptions } from '#crds/catalogue/options/options.ts';
+import { engineDeps, freshDirectory, runHandler, workOn } from '#test/fixtures/engine-work.ts';
+import { draw } from '#test/fixtures/make-media-fixtures.ts';
+import { audioHandler } from '#worker-image/engine/media/audio-handler.ts';
 import {
   isCopy,
   planCompress,
@@ -19,6 +23,7 @@ function probeOf(stream: Partial<MediaStream>, over: Partial<Probe> = {}): Probe
     codec_name: 'mp3',
     sample_rate: 44_100,
     channels: 2,
+    channel_layout: 'stereo',
     bit_rate: 0,
     bits_per_raw_sample: 0,
     ...stream,
@@ -29,6 +34,7 @@ function probeOf(stream: Partial<MediaStream>, over: Partial<Probe> = {}): Probe
     cover: null,
     covers: 0,
     bitRate: 0,
+    ends: new Map([[1, 60]]),
     hasBrokenAudio: false,
     undecodableAudio: 0,
     ...over,
@@ -173,6 +179,38 @@ describe('planConvert', () => {
     expect(text(planConvert(probeOf({ codec_name: 'vorbis' }, { format: 'ogg' }), 'mp3'))).toContain(
       '-map_metadata 0:s:a:0',
     );
+  });
+});
+
+describe('a WAV file', () => {
+  const FLOATS = probeOf({ codec_name: 'pcm_f64le', channels: 8, sample_rate: 192_000 }, { format: 'wav' });
+
+  it.each([
+    ['omits it for a minute', WAV, 'never'],
+    ['has it for a day', { ...WAV, ends: new Map([[1, 86_400]]) }, 'auto'],
+    ['has it for an unknown duration', { ...WAV, ends: new Map<number, number>() }, 'auto'],
+    ['has it for samples of 64 bits in eight channels', { ...FLOATS, ends: new Map([[1, 400]]) }, 'auto'],
+  ])('has space for RF64 only where its size may need it: %s', (_what, probe, expected) => {
+    expect(text(planStrip(probe))).toContain(`-rf64 ${expected}`);
+  });
+
+  it('has space for RF64 where a higher sample rate may need it', () => {
+    const probe = { ...WAV, ends: new Map([[1, 7200]]) };
+    const plans = ([48_000, 192_000] as const).map((rate) => compress(probe, { format: 'wav', sample_rate_hz: rate }));
+    expect(plans.map((plan) => /-rf64 (\w+)/.exec(text(plan))?.[1])).toEqual(['never', 'auto']);
+  });
+
+  it('shrinks when its only tag is removed', async () => {
+    const args = ['-f', 'lavfi', '-i', 'sine=duration=1', '-metadata', 'artist=Jane Doe'];
+    const source = await draw(engineDeps().run, await freshDirectory(), { format: 'wav', args });
+    const options = { audio: { format: 'original', strip_metadata: true } } as const;
+    const { path } = await runHandler(audioHandler, await workOn({ ...source, operation: 'compress', options }));
+    const [before, after] = [await readFile(source.path), await readFile(path)];
+    expect([before.includes('Jane'), after.includes('Jane'), after.length < before.length]).toEqual([
+      true,
+      false,
+      true,
+    ]);
   });
 });
 

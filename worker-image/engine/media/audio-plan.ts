@@ -10,6 +10,7 @@ import {
   nearestRate,
   roundingWarnings,
   tierRate,
+  wavOptions,
   type AudioEncoding,
 } from '#worker-image/engine/media/audio-encoding.ts';
 import {
@@ -58,7 +59,7 @@ export function planCompress(probe: Probe, options: AudioOptions): AudioPlan {
   return assemble(probe, encoding, {
     format,
     copies: same && gainsNothing(encoding, probe, source),
-    selection: frameOptions(probe, format, options.strip_metadata),
+    selection: frameOptions(probe, format, options.strip_metadata, encoding),
     warnings: [
       ...(options.format === 'original' ? codecWarnings(source, format) : []),
       ...(options.sample_rate_hz !== null && sampleRate !== wanted
@@ -89,7 +90,7 @@ export function planConvert(probe: Probe, format: AudioOutput): AudioPlan {
   return assemble(probe, encoding, {
     format,
     copies,
-    selection: frameOptions(probe, format, false),
+    selection: frameOptions(probe, format, false, encoding),
     warnings: [...channelWarning(source, channels, 'original'), ...roundingWarnings(codec, source)],
   });
 }
@@ -107,13 +108,15 @@ function assemble(probe: Probe, encoding: AudioEncoding, { format, copies, selec
     warnings,
     encoded: null,
   });
-  return copies ? { format, outputOptions: [...selection, '-c:a', 'copy'], warnings, encoded } : encoded;
+  // A copy of a chained file has the tags of its further parts, and their headers as packets.
+  if (!copies || probe.ogg?.isChained === true) return encoded;
+  return { format, outputOptions: [...selection, '-c:a', 'copy'], warnings, encoded };
 }
 
 /** Returns the plan for copying the audio stream without tags, cover art and chapters. */
 export function planStrip(probe: Probe): AudioPlan {
   const format = containerOf(probe, audioTrackOf(probe));
-  const outputOptions = [...frameOptions(probe, format, true), '-c:a', 'copy'];
+  const outputOptions = [...frameOptions(probe, format, true, null), '-c:a', 'copy'];
   return { format, outputOptions, warnings: [], encoded: null };
 }
 
@@ -128,8 +131,8 @@ export function withSilentEnd(plan: AudioPlan, seconds: number): AudioPlan | nul
 }
 
 /** Returns the plan with timestamps computed from the sample count, for formats whose packet times are unreliable. */
-function withSampleTimes({ format }: Probe, plan: AudioPlan): AudioPlan {
-  return GAPLESS.has(format) ? (withFilter(plan, 'asetpts=N/SR/TB') ?? plan) : plan;
+function withSampleTimes({ format, ogg }: Probe, plan: AudioPlan): AudioPlan {
+  return GAPLESS.has(format) || ogg?.isChained === true ? (withFilter(plan, 'asetpts=N/SR/TB') ?? plan) : plan;
 }
 
 /** Returns whether the plan copies the stream. */
@@ -203,24 +206,16 @@ function sourceRate(probe: Probe, source: MediaStream): number | null {
   return rate > 0 ? rate : null;
 }
 
-/** Returns the options that select streams, tags and cover art. */
-function frameOptions(probe: Probe, format: AudioOutput, strip: boolean): string[] {
-  const audio = ['-map', `0:${audioTrackOf(probe).index}`];
-  const container =
-    format === 'm4a' || format === 'alac' ? ['-movflags', '+faststart'] : format === 'wav' ? ['-rf64', 'auto'] : [];
-  if (strip)
-    return [
-      ...audio,
-      '-map_metadata',
-      '-1',
-      '-map_chapters',
-      '-1',
-      '-fflags',
-      '+bitexact',
-      '-flags:a',
-      '+bitexact',
-      ...container,
-    ];
+const STRIP_OPTIONS = '-map_metadata -1 -map_chapters -1 -fflags +bitexact -flags:a +bitexact'.split(' ');
+const FAST_START = ['-movflags', '+faststart'];
+
+/** Returns the options that select streams, tags and cover art. @param encoding The new encoding; null for a copy. */
+function frameOptions(probe: Probe, format: AudioOutput, strip: boolean, encoding: EncodedAudio | null): string[] {
+  const source = audioTrackOf(probe);
+  const audio = ['-map', `0:${source.index}`];
+  const mp4 = format === 'm4a' || format === 'alac' ? FAST_START : [];
+  const container = format === 'wav' ? wavOptions(source, probe.ends.get(source.index), encoding) : mp4;
+  if (strip) return [...audio, ...STRIP_OPTIONS, ...container];
   const keepsCover = probe.cover !== null && WITH_COVER.has(format) && isReadableCover(probe.cover);
   const cover = keepsCover ? ['-map', `0:${probe.cover?.index}`, '-c:v', 'copy', '-disposition:v', 'attached_pic'] : [];
   return [...audio, ...cover, ...tagOptions(probe, format), ...container];

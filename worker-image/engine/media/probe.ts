@@ -1,5 +1,7 @@
 /** Reads the streams of a media file, and their times, with ffprobe. */
 import { MediaError } from '#crds/contract/media-error.ts';
+import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
+import { readOggStructure, type OggStructure } from '#worker-image/engine/containers/ogg.ts';
 import type { EngineDeps, Facts, Work } from '#worker-image/engine/handler.ts';
 import { isTransformed, rotationOf } from '#worker-image/engine/media/display-matrix.ts';
 import { readHdrMetadata, type HdrMetadata } from '#worker-image/engine/media/hdr-metadata.ts';
@@ -55,6 +57,8 @@ export interface Probe {
   readonly ends: ReadonlyMap<number, number>;
   /** Indices of the streams whose first packets the file excludes from playback. */
   readonly trimmed: ReadonlySet<number>;
+  /** Structure of an Ogg file; null for other formats. */
+  readonly ogg: OggStructure | null;
 }
 
 /** The facts of a video or audio file. */
@@ -65,7 +69,7 @@ export interface MediaFacts extends Facts {
 
 /**
  * Reads a media file to its end, once: its headers, and the times of its packets.
- * @throws MediaError processing_failed when ffmpeg does not open it.
+ * @throws MediaError processing_failed when ffmpeg does not open it, and for an Ogg file of parts that differ.
  */
 export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, input: MediaFile): Promise<Probe> {
   const { directory } = work;
@@ -108,7 +112,22 @@ export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, inp
     claimedSeconds: format.duration - Math.max(0, format.start_time),
     ends: endsOf(streams, clock, format.start_time),
     trimmed: trimmedOf(streams, clock),
+    ogg: input.format === 'ogg' || input.format === 'opus' ? await oggOf(input.path) : null,
   };
+}
+
+/**
+ * Returns the structure of an Ogg file.
+ * @throws MediaError processing_failed when its parts differ: ffmpeg decodes the others without their headers, or computes
+ *   their times with the sample rate of the first.
+ */
+async function oggOf(path: string): Promise<OggStructure> {
+  const ogg = await withFileReader(path, readOggStructure);
+  if (ogg.isUniform || !ogg.isChained) return ogg;
+  throw new MediaError(
+    'processing_failed',
+    'The Ogg file consists of several recordings, one after the other, that differ in codec, sample rate, channels or output gain. Split it, and send each recording by itself.',
+  );
 }
 
 function frameTimesOf(

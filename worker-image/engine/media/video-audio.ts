@@ -79,5 +79,5 @@ function encodedTrack(track: MediaStream, codec: AudioCodec, operation: 'compres
 function forTrack(option: string, position: number): string {
   const names: Record<string, string> = { '-af': '-filter:a', '-ar': '-ar:a', '-ac': '-ac:a' };
   const name = names[option] ?? option;
-  return /^-(?:c|b|q|ar|ac|filter):a$/.test(name) ? `${name}:${position}` : option;
+  return /^-(?:c|b|q|ar|ac|filter|mapping_family):a$/.test(name) ? `${name}:${position}` : option;
 }

@@ -14,6 +14,8 @@ from com.sun.star.table import CellRangeAddress
 
 # com.sun.star.util.NumberFormat.LOGICAL and com.sun.star.sheet.FormulaResult.ERROR
 LOGICAL, ERROR = 1024, 4
+# Errors of cells that LibreOffice can calculate: #NUM!, #VALUE!, #REF!, #DIV/0!, #N/A
+CALCULATED_ERRORS = (503, 519, 524, 532, 32767)
 # Flag of com.sun.star.sheet.CellFlags
 FORMULAS = 16
 # Start of a formula with the path of the workbook.
@@ -53,11 +55,33 @@ def replace_xls_formulas(document, stream):
     replace_formulas(document, sheets, lambda sheet, _cells: xls_values(stream, sheet.offset))
 
 
-def replace_xlsx_formulas(document, file):
-    """Replaces formulas of an xlsx workbook that LibreOffice calculates differently by the values that it stores."""
+def restore_xlsx_values(document, file, has_formulas):
+    """Calculates an xlsx workbook that demands it. Then, unless the output has formulas, replaces those that LibreOffice
+    calculates differently by the values that the workbook stores."""
     with zipfile.ZipFile(file) as package:
-        sheets = matching(document, xlsx_sheets(package))
-        replace_formulas(document, sheets, lambda sheet, cells: xlsx_values(package, sheet.offset, cells))
+        book = workbook_part(package)
+        demands = is_calculated_on_load(package, book)
+        if demands:
+            document.calculateAll()
+        if has_formulas:
+            return
+
+        def read_values(sheet, cells):
+            values = xlsx_values(package, sheet.offset, cells)
+            return without_zeros(values) if demands else values
+
+        replace_formulas(document, matching(document, xlsx_sheets(package, book)), read_values)
+
+
+def is_calculated_on_load(package, book):
+    """Returns whether Excel calculates all formulas when it opens the workbook."""
+    elements = ElementTree.fromstring(package.read(book)).iter()
+    return any(local(element.tag) == "calcPr" and element.get("fullCalcOnLoad") in ("1", "true") for element in elements)
+
+
+def without_zeros(values):
+    """Returns the values without the number 0, which XlsxWriter stores for each formula that it does not calculate."""
+    return {cell: value for cell, value in values.items() if value is False or value != 0}
 
 
 def matching(document, sheets):
@@ -100,6 +124,9 @@ def replace_cells(cells, read_values, default):
     values = read_values(cells) if cells else {}
     for position, cell in cells.items():
         value = values.get(position, default)
+        if value == "" and cell.getError() in CALCULATED_ERRORS:
+            # xlwt stores an empty text for every formula.
+            continue
         if isinstance(value, bool):
             cell.setString("TRUE" if value else "FALSE")
         elif isinstance(value, str):
@@ -184,9 +211,12 @@ def records(stream, offset):
             yield kind, start, offset
 
 
-def xlsx_sheets(package):
+def workbook_part(package):
+    return next((target for kind, target in relationships(package, "") if kind == "officeDocument"), "xl/workbook.xml")
+
+
+def xlsx_sheets(package, book):
     """Returns the sheets; their offset is the name of their part."""
-    book = next((target for kind, target in relationships(package, "") if kind == "officeDocument"), "xl/workbook.xml")
     targets = {key: target for key, target in relationships(package, book, by_id=True)}
     sheets = []
     for element in ElementTree.fromstring(package.read(book)).iter():

@@ -34,6 +34,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 
 WORKBOOKS = (".xls", ".xlsx", ".xlsm")
+OPEN_DOCUMENT_SHEETS = (".ods", ".fods")
 TARGETS_WITH_FORMULAS = (".xlsx", ".ods")
 # Targets in which deleted text would be like any other.
 TARGETS_WITHOUT_CHANGES = (".txt", ".html")
@@ -144,10 +145,11 @@ class ConvertDocument(unohelper.Base, XJob, XCallback):
 
     def convert(self, source, import_filter, target, export_filter):
         # The properties of a conversion by command line. A read-only document cannot be changed like one that is edited.
+        typed_ranges = read_types(source) if source.endswith(OPEN_DOCUMENT_SHEETS) else []
         document = self.load(
             source,
             Referer="private:OpenEvent",
-            ReadOnly=not source.endswith(".xls") and not target.endswith(TARGETS_WITHOUT_CHANGES),
+            ReadOnly=not (typed_ranges or source.endswith(".xls") or target.endswith(TARGETS_WITHOUT_CHANGES)),
             OpenNewView=True,
             Hidden=True,
             Silent=True,
@@ -159,6 +161,8 @@ class ConvertDocument(unohelper.Base, XJob, XCallback):
             self.restore_values(document, source, target.endswith(TARGETS_WITH_FORMULAS))
             if not target.endswith(".xlsx"):
                 correct_dates(document, target.endswith(TARGETS_WITH_FORMULAS))
+        if typed_ranges:
+            restore_types(document, typed_ranges)
         if target.endswith(".csv"):
             move_first_worksheet(document.getSheets())
         self.change_text(document, target)
@@ -170,11 +174,10 @@ class ConvertDocument(unohelper.Base, XJob, XCallback):
 
     def restore_values(self, document, source, has_formulas):
         try:
-            from cached_values import replace_xls_formulas, replace_xlsx_formulas, restore_booleans
+            from cached_values import replace_xls_formulas, restore_booleans, restore_xlsx_values
 
             if source.endswith((".xlsx", ".xlsm")):
-                if not has_formulas:
-                    replace_xlsx_formulas(document, uno.fileUrlToSystemPath(source))
+                restore_xlsx_values(document, uno.fileUrlToSystemPath(source), has_formulas)
                 return
             stream = self.read_xls(source)
             if stream is not None:
@@ -265,6 +268,27 @@ def correct_dates(document, has_formulas):
         from early_dates import correct_early_dates
 
         correct_early_dates(document, has_formulas)
+    except Exception:
+        # The document is converted as LibreOffice imported it.
+        traceback.print_exc()
+
+
+def read_types(source):
+    try:
+        from typed_cells import read_typed_ranges
+
+        return read_typed_ranges(uno.fileUrlToSystemPath(source))
+    except Exception:
+        # The document is converted as LibreOffice imports it.
+        traceback.print_exc()
+        return []
+
+
+def restore_types(document, typed_ranges):
+    try:
+        from typed_cells import format_typed_ranges
+
+        format_typed_ranges(document, typed_ranges)
     except Exception:
         # The document is converted as LibreOffice imported it.
         traceback.print_exc()

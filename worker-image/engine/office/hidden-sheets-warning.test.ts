@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { Format } from '#crds/catalogue/formats.ts';
 import { freshDirectory } from '#test/fixtures/engine-work.ts';
 import { odf } from '#test/hostile/forge-office.ts';
+import { ole2 } from '#test/hostile/forge-ole2.ts';
+import { record } from '#test/hostile/forge-xls.ts';
 import { zip } from '#test/hostile/forge-zip.ts';
 import { hiddenSheetsWarnings } from '#worker-image/engine/office/hidden-sheets-warning.ts';
 
@@ -37,6 +39,17 @@ describe('hiddenSheetsWarnings', () => {
     const body = ['shown', 'secret', 'secret', 'ta_extref'].map(table).join('');
     const bytes = odf(flat, { type: 'spreadsheet', before, body });
     expect(await warningsOf(bytes, format)).toEqual(['2 hidden sheets were omitted.']);
+  });
+
+  it('count the hidden and the very hidden sheets of xls, without modules of macros', async () => {
+    const sheets = [
+      [0, 0],
+      [1, 0],
+      [2, 0],
+      [1, 6],
+    ].map((stateAndKind) => record(0x85, Buffer.from([0, 0, 0, 0, ...stateAndKind, 1, 0, 65])));
+    const data = Buffer.concat([record(0x809, Buffer.alloc(6000)), ...sheets, record(0x0a)]);
+    expect(await warningsOf(ole2([{ name: 'Workbook', data }]), 'xls')).toEqual(['2 hidden sheets were omitted.']);
   });
 
   it('are none for other formats and damaged files', async () => {

@@ -44,6 +44,14 @@ describe('omittedSheetsWarnings', () => {
     ]);
   });
 
+  it.each(['workbook.xml', 'xl/book1.xml'])('counts the sheets of a workbook in the part %s', async (name) => {
+    const sheets = '<workbook><sheets><sheet name="A"/><sheet name="B"/></sheets></workbook>';
+    const other = { name: 'xl/styles.xml', data: '<styleSheet/>' };
+    expect(await warningsOf(zip([{ name, data: sheets }, other]), 'xlsx')).toEqual([
+      'A csv file contains one sheet: the other one was dropped.',
+    ]);
+  });
+
   it.each([
     ['ods', false],
     ['fods', true],

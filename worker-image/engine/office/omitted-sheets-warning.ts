@@ -5,10 +5,13 @@ import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
 import { countXlsSheets } from '#worker-image/engine/containers/xls-sheets.ts';
 import { countInParts, wholeTags } from '#worker-image/engine/office/document-parts.ts';
 
+/** Parts among which one lists all sheets of an Excel workbook: programs name it differently. The others list none. */
+const WORKBOOK = /^(?:xl\/)?(?!sharedStrings\.|calcChain\.)[^/]+\.xml$/;
+
 /** Part that lists all sheets; null for documents that are one file. */
 export const SHEET_LISTS: Readonly<Partial<Record<Format, RegExp | null>>> = {
-  xlsx: /^xl\/workbook\.xml$/,
-  xlsm: /^xl\/workbook\.xml$/,
+  xlsx: WORKBOOK,
+  xlsm: WORKBOOK,
   ods: /^content\.xml$/,
   fods: null,
 };
@@ -28,7 +31,10 @@ async function countSheets(path: string, format: Format): Promise<number> {
   const list = SHEET_LISTS[format];
   if (list !== undefined) return countInParts(path, list, countIn);
   // As in a damaged part of a package, only the warning is missing.
-  return withFileReader(path, countXlsSheets).catch(() => 0);
+  return withFileReader(path, countXlsSheets).then(
+    ({ all }) => all,
+    () => 0,
+  );
 }
 
 /** Counts the sheets of a part, without nested tables, which belong to charts. */
