@@ -14,14 +14,14 @@ function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && !NO_FRAMES.includes(marker);
 }
 
-export interface JpegSegment {
+interface Segment {
   readonly marker: number;
   /** Offset of the marker in the file. */
   readonly start: number;
 }
 
 /** Yields the segments up to the first scan, which is the last one. */
-export function* jpegSegments(file: Buffer): Generator<JpegSegment, undefined> {
+function* segments(file: Buffer): Generator<Segment, undefined> {
   let at = 2;
   while (at + 4 <= file.length) {
     const marker = file[at + 1] ?? 0;
@@ -40,7 +40,7 @@ export function* jpegSegments(file: Buffer): Generator<JpegSegment, undefined> {
  * file without one before its first scan.
  */
 export function jpegFrameMarker(file: Buffer): number | null {
-  return [...jpegSegments(file)].find(({ marker }) => isFrame(marker))?.marker ?? null;
+  return [...segments(file)].find(({ marker }) => isFrame(marker))?.marker ?? null;
 }
 
 /** Maximum size of the headers that are read, in bytes. */
@@ -55,5 +55,5 @@ export async function readJpegHeaders(jpeg: FileReader): Promise<Buffer> {
 }
 
 function startOfScan(file: Buffer): number | null {
-  return [...jpegSegments(file)].find(({ marker }) => marker === START_OF_SCAN)?.start ?? null;
+  return [...segments(file)].find(({ marker }) => marker === START_OF_SCAN)?.start ?? null;
 }
