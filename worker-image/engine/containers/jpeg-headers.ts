@@ -20,19 +20,18 @@ interface Segment {
   readonly start: number;
 }
 
-/** Yields the segments up to the first scan, which is the last one. */
-function* segments(file: Buffer): Generator<Segment, undefined> {
+/** Returns the first segment with a marker that matches, up to the first scan; null when there is none. */
+function findSegment(file: Buffer, matches: (marker: number) => boolean): Segment | null {
   let at = 2;
   while (at + 4 <= file.length) {
     const marker = file[at + 1] ?? 0;
     if (file[at] !== 0xff || marker === 0xff || marker === 0) at += 1;
     else if (isAlone(marker)) at += 2;
-    else {
-      yield { marker, start: at };
-      if (marker === START_OF_SCAN) return;
-      at += 2 + file.readUInt16BE(at + 2);
-    }
+    else if (matches(marker)) return { marker, start: at };
+    else if (marker === START_OF_SCAN) return null;
+    else at += 2 + file.readUInt16BE(at + 2);
   }
+  return null;
 }
 
 /**
@@ -40,7 +39,7 @@ function* segments(file: Buffer): Generator<Segment, undefined> {
  * file without one before its first scan.
  */
 export function jpegFrameMarker(file: Buffer): number | null {
-  return [...segments(file)].find(({ marker }) => isFrame(marker))?.marker ?? null;
+  return findSegment(file, isFrame)?.marker ?? null;
 }
 
 /** Maximum size of the headers that are read, in bytes. */
@@ -55,5 +54,5 @@ export async function readJpegHeaders(jpeg: FileReader): Promise<Buffer> {
 }
 
 function startOfScan(file: Buffer): number | null {
-  return [...segments(file)].find(({ marker }) => marker === START_OF_SCAN)?.start ?? null;
+  return findSegment(file, (marker) => marker === START_OF_SCAN)?.start ?? null;
 }

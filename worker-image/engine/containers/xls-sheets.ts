@@ -10,7 +10,7 @@ const HIDDEN_STATES = 3;
 /** Length of the start of a workbook that has the list of its sheets, in bytes: fonts and cell styles precede it. */
 const START_BYTES = 1024 ** 2;
 
-interface XlsSheets {
+export interface XlsSheets {
   readonly all: number;
   readonly hidden: number;
 }

@@ -1,10 +1,8 @@
 /** Counts the hidden sheets of a workbook, which PDF and HTML omit. */
 import type { Readable } from 'node:stream';
 import type { Format } from '#crds/catalogue/formats.ts';
-import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
-import { countXlsSheets } from '#worker-image/engine/containers/xls-sheets.ts';
 import { countInParts, wholeTags } from '#worker-image/engine/office/document-parts.ts';
-import { EXTERNAL_STYLE, SHEET_LISTS } from '#worker-image/engine/office/omitted-sheets-warning.ts';
+import { countXlsSheetsIn, EXTERNAL_STYLE, SHEET_LISTS } from '#worker-image/engine/office/omitted-sheets-warning.ts';
 
 /** Counters of the hidden sheets in the part that lists all sheets. */
 const COUNTERS: Readonly<Partial<Record<Format, (part: Readable) => Promise<number>>>> = {
@@ -26,13 +24,7 @@ export async function hiddenSheetsWarnings(path: string, format: Format): Promis
 }
 
 async function countHiddenSheets(path: string, format: Format): Promise<number> {
-  if (format === 'xls') {
-    // As in a damaged part of a package, only the warning is missing.
-    return withFileReader(path, countXlsSheets).then(
-      ({ hidden }) => hidden,
-      () => 0,
-    );
-  }
+  if (format === 'xls') return (await countXlsSheetsIn(path)).hidden;
   const [list, count] = [SHEET_LISTS[format], COUNTERS[format]];
   return list === undefined || count === undefined ? 0 : countInParts(path, list, count);
 }

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import type { Format } from '#crds/catalogue/formats.ts';
 import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
-import { countXlsSheets } from '#worker-image/engine/containers/xls-sheets.ts';
+import { countXlsSheets, type XlsSheets } from '#worker-image/engine/containers/xls-sheets.ts';
 import { countInParts, wholeTags } from '#worker-image/engine/office/document-parts.ts';
 
 /** Parts among which one lists all sheets of an Excel workbook: programs name it differently. The others list none. */
@@ -30,11 +30,12 @@ export async function omittedSheetsWarnings(path: string, format: Format): Promi
 async function countSheets(path: string, format: Format): Promise<number> {
   const list = SHEET_LISTS[format];
   if (list !== undefined) return countInParts(path, list, countIn);
-  // As in a damaged part of a package, only the warning is missing.
-  return withFileReader(path, countXlsSheets).then(
-    ({ all }) => all,
-    () => 0,
-  );
+  return (await countXlsSheetsIn(path)).all;
+}
+
+/** Counts the sheets of an xls workbook. As in a damaged part of a package, only the warning is missing in a damaged one. */
+export function countXlsSheetsIn(path: string): Promise<XlsSheets> {
+  return withFileReader(path, countXlsSheets).catch(() => ({ all: 0, hidden: 0 }));
 }
 
 /** Counts the sheets of a part, without nested tables, which belong to charts. */

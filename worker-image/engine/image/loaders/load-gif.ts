@@ -10,8 +10,11 @@ import { readWhole } from '#worker-image/engine/image/read-whole.ts';
 
 export async function loadGif(_deps: DecoderDeps, file: ImageFile): Promise<Picture> {
   const { maxPixels } = file;
-  const path = await withoutTail(file);
-  const head = await withFileReader(path, (gif) => Promise.resolve(gif.head));
+  const { head, last } = await withFileReader(file.path, async (gif) => ({
+    head: gif.head,
+    last: await gif.read(gif.size - 1, 1),
+  }));
+  const path = last[0] === GIF_TRAILER ? file.path : await withoutTail(file);
   const metadata = await readMetadata({ path, animated: true });
   const { width, height, pageHeight = height, pages: frames = 1 } = metadata;
   const covered = { width, height: pageHeight };
@@ -32,12 +35,10 @@ export async function loadGif(_deps: DecoderDeps, file: ImageFile): Promise<Pict
 }
 
 /**
- * Returns the path of a copy that ends with the trailer, when other bytes follow it: libvips takes them for a damaged frame
- * behind a comment. Returns that of the file itself otherwise.
+ * Returns the path of a copy without the bytes behind the trailer, which libvips takes for a damaged frame behind a comment.
+ * Returns that of the file itself when it has no trailer.
  */
 async function withoutTail(file: ImageFile): Promise<string> {
-  const last = await withFileReader(file.path, (gif) => gif.read(gif.size - 1, 1));
-  if (last[0] === GIF_TRAILER) return file.path;
   const gif = await readWhole(file.path);
   const trailer = endOfGifBlocks(gif);
   if (trailer === null) return file.path;
