@@ -110,7 +110,11 @@ export async function press(page: Page, name: string): Promise<void> {
 }
 
 async function start(): Promise<Browser> {
-  const launched = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  const launched = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox'],
+    env: { ...process.env, FONTCONFIG_FILE: path.resolve('test/browser/fonts.conf') },
+  });
   afterAll(() => launched.close());
   return launched;
 }

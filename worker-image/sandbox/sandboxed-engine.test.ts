@@ -146,6 +146,9 @@ describe('SandboxedEngine', () => {
   // Promise, Bad input, case by case: Busy, hanging and crashing engines
   it('throws EngineKilled when the system kills the process', async () => {
     const child = start(isolation);
+    await reportOf(child);
+    // Stopped, it cannot report before the kernel ends it with the outer process.
+    process.kill(innermost(child.pid), 'SIGSTOP');
     const killed = child.process(await input());
     process.kill(child.pid, 'SIGKILL');
     await expect(killed).rejects.toThrow(EngineKilled);
