@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { freshDirectory } from '#test/fixtures/engine-work.ts';
+import { odf } from '#test/hostile/forge-office.ts';
 import { zip } from '#test/hostile/forge-zip.ts';
 import { hiddenSlidesWarnings } from '#worker-image/engine/office/hidden-slides-warning.ts';
 
@@ -25,6 +26,19 @@ describe('hiddenSlidesWarnings', () => {
     [["<sld show='false'>", '<p:sld show="0" a="b">'], ['2 hidden slides were omitted.']],
   ])('for slides that begin with %j are %j', async (slides, warnings) => {
     expect(await warningsOf(slides)).toEqual(warnings);
+  });
+
+  it.each([
+    ['odp', false],
+    ['fodp', true],
+  ] as const)('count the slides of %s with a style that hides them', async (format, flat) => {
+    const style = (name: string, visibility: string): string =>
+      `<style:style style:name="${name}" style:family="drawing-page"><style:drawing-page-properties presentation:visibility="${visibility}"/></style:style>`;
+    const before = `<office:automatic-styles>${style('dp1', 'visible')}${style('dp2', 'hidden')}</office:automatic-styles>`;
+    const body = ['dp1', 'dp2', 'dp2'].map((name) => `<draw:page draw:name="x" draw:style-name="${name}"/>`).join('');
+    const path = join(await freshDirectory(), `slides.${format}`);
+    await writeFile(path, odf(flat, { type: 'presentation', before, body }));
+    expect(await hiddenSlidesWarnings(path, format)).toEqual(['2 hidden slides were omitted.']);
   });
 
   it('are none for a file that is no package', async () => {

@@ -10,6 +10,7 @@ import { embedImages } from '#worker-image/engine/office/embed-images.ts';
 import { documentName } from '#worker-image/engine/office/document-name.ts';
 import { hiddenSheetsWarnings } from '#worker-image/engine/office/hidden-sheets-warning.ts';
 import { hiddenSlidesWarnings } from '#worker-image/engine/office/hidden-slides-warning.ts';
+import { linkedImagesWarnings } from '#worker-image/engine/office/linked-images-warning.ts';
 import { omittedSheetsWarnings } from '#worker-image/engine/office/omitted-sheets-warning.ts';
 import { exportFilter, importFilter, type OfficeKind } from '#worker-image/engine/office/office-filters.ts';
 import { refuseOversizedLayout } from '#worker-image/engine/office/refuse-oversized-layout.ts';
@@ -58,17 +59,18 @@ async function convert(deps: EngineDeps, work: Work, kind: OfficeKind): Promise<
   });
   if (output === null) throw await notOpenedError(work);
   if (to === 'html') await embedImages(output);
-  warnings.push(...(await omissionWarnings(path, { format, to })));
+  for (const warningsFor of OMISSION_WARNINGS[to] ?? []) warnings.push(...(await warningsFor(path, format)));
   return { path: output.path, format: to, facts: {}, warnings };
 }
 
-/** Returns the warnings for sheets and slides that the target omits. */
-async function omissionWarnings(path: string, { format, to }: { format: Format; to: Format }): Promise<string[]> {
-  if (to === 'csv') return omittedSheetsWarnings(path, format);
-  if (to === 'html') return hiddenSheetsWarnings(path, format);
-  if (to !== 'pdf') return [];
-  return [...(await hiddenSheetsWarnings(path, format)), ...(await hiddenSlidesWarnings(path, format))];
-}
+type OmissionWarnings = (path: string, format: Format) => Promise<string[]>;
+
+/** Functions that return the warnings for what a target omits. */
+const OMISSION_WARNINGS: Readonly<Partial<Record<Format, readonly OmissionWarnings[]>>> = {
+  csv: [omittedSheetsWarnings],
+  html: [hiddenSheetsWarnings, linkedImagesWarnings],
+  pdf: [hiddenSheetsWarnings, hiddenSlidesWarnings, linkedImagesWarnings],
+};
 
 /**
  * Returns the path that LibreOffice opens: plain text as UTF-8, which its filter expects, other documents without links
