@@ -34,6 +34,19 @@ export async function countInParts(
   return sum;
 }
 
+/** Returns the number of matches of a global pattern, each within one tag, in a part. */
+export async function countMatches(part: Readable, pattern: RegExp): Promise<number> {
+  let count = 0;
+  for await (const xml of wholeTags(part)) count += xml.match(pattern)?.length ?? 0;
+  return count;
+}
+
+/** Returns the warning that a target omits so many things, which are named in the singular; none for 0. */
+export function omissionWarnings(count: number, what: string, why = ''): string[] {
+  if (count === 0) return [];
+  return [`${count === 1 ? `A ${what} was` : `${count} ${what}s were`} omitted${why}.`];
+}
+
 /** Yields a part in pieces that do not end inside a tag, as Latin-1: tag names are ASCII. */
 export async function* wholeTags(part: Readable): AsyncGenerator<string> {
   let tail = '';

@@ -1,7 +1,7 @@
 /** Counts the hidden sheets of a workbook, which PDF and HTML omit. */
 import type { Readable } from 'node:stream';
 import type { Format } from '#crds/catalogue/formats.ts';
-import { countInParts, wholeTags } from '#worker-image/engine/office/document-parts.ts';
+import { countInParts, countMatches, omissionWarnings } from '#worker-image/engine/office/document-parts.ts';
 import { hiddenElementCounter } from '#worker-image/engine/office/hidden-elements.ts';
 import { countXlsSheetsIn, EXTERNAL_STYLE, SHEET_LISTS } from '#worker-image/engine/office/omitted-sheets-warning.ts';
 
@@ -25,9 +25,7 @@ const HIDDEN_SHEET = /<(?:\w+:)?sheet\s[^<>]*\bstate\s*=\s*["'](?:hidden|veryHid
 
 /** Returns the warning for the hidden sheets of a workbook. */
 export async function hiddenSheetsWarnings(path: string, format: Format): Promise<string[]> {
-  const hidden = await countHiddenSheets(path, format);
-  if (hidden === 0) return [];
-  return [hidden === 1 ? 'A hidden sheet was omitted.' : `${hidden} hidden sheets were omitted.`];
+  return omissionWarnings(await countHiddenSheets(path, format), 'hidden sheet');
 }
 
 async function countHiddenSheets(path: string, format: Format): Promise<number> {
@@ -36,8 +34,6 @@ async function countHiddenSheets(path: string, format: Format): Promise<number> 
   return list === undefined || count === undefined ? 0 : countInParts(path, list, count);
 }
 
-async function countHiddenInWorkbook(part: Readable): Promise<number> {
-  let hidden = 0;
-  for await (const xml of wholeTags(part)) hidden += xml.match(HIDDEN_SHEET)?.length ?? 0;
-  return hidden;
+function countHiddenInWorkbook(part: Readable): Promise<number> {
+  return countMatches(part, HIDDEN_SHEET);
 }

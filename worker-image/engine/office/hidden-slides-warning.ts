@@ -1,7 +1,7 @@
 /** Counts the hidden slides of a presentation, which a PDF omits. */
 import type { Readable } from 'node:stream';
 import type { Format } from '#crds/catalogue/formats.ts';
-import { countInParts, wholeTags } from '#worker-image/engine/office/document-parts.ts';
+import { countInParts, omissionWarnings, wholeTags } from '#worker-image/engine/office/document-parts.ts';
 import { hiddenElementCounter } from '#worker-image/engine/office/hidden-elements.ts';
 
 interface SlideParts {
@@ -31,8 +31,7 @@ const HIDDEN = /\sshow\s*=\s*["'](?:0|false)["']/;
 export async function hiddenSlidesWarnings(path: string, format: Format): Promise<string[]> {
   const parts = PARTS[format];
   const hidden = parts === undefined ? 0 : await countInParts(path, parts.names, parts.countHidden);
-  if (hidden === 0) return [];
-  return [hidden === 1 ? 'A hidden slide was omitted.' : `${hidden} hidden slides were omitted.`];
+  return omissionWarnings(hidden, 'hidden slide');
 }
 
 /** Returns 1 for a hidden slide of PowerPoint, else 0. */
