@@ -53,7 +53,14 @@ const engine = makeDirectServer(
 const sockets = await mkdtemp(path.join(tmpdir(), 'direct-ends-sockets-'));
 const engineSocket = path.join(sockets, 'engine');
 await listen(engine, { socket: engineSocket });
-const stuck = await startSecondApi(service, socketUrl(engineSocket));
+/** Name of the connections of `stuck`, which tell its statements from those of other tests of the service. */
+const STUCK = 'direct-ends';
+const stuckDatabase = new URL(service.databaseUrl);
+stuckDatabase.searchParams.set('application_name', STUCK);
+const stuck = await startSecondApi(service, {
+  MEDIAJOBS_ENGINE_URL: socketUrl(engineSocket),
+  DATABASE_URL: stuckDatabase.href,
+});
 const stuckApi = makeApiClient(stuck, live);
 afterAll(async () => {
   await Promise.all([stuckApi.close(), database.close()]);
@@ -106,7 +113,7 @@ describe('an engine', () => {
     });
     const proxySocket = path.join(sockets, 'proxy');
     await once(proxy.listen(proxySocket), 'listening');
-    const cut = await startSecondApi(service, socketUrl(proxySocket));
+    const cut = await startSecondApi(service, { MEDIAJOBS_ENGINE_URL: socketUrl(proxySocket) });
     const cutApi = makeApiClient(cut, live);
     const reached = begun.length;
     expectRefusal(await cutApi('POST', '/v1/compress', { body: photo }), 'timeout', { status: 504 });
@@ -143,12 +150,13 @@ describe('a client that disconnects', () => {
     const { live: key } = await makeAccount('payg');
     const waiting = () =>
       database.query<{ count: number }>(
-        `select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock'`,
+        `select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock' and application_name = $1`,
+        [STUCK],
       );
     await database.transaction(async (tx) => {
       await tx.query('lock table monthly_spend in access exclusive mode');
       const requests = Array.from({ length: PLANS.payg.concurrentDirect }, () =>
-        open(service, key, { target: 'compress', length: 100 }),
+        open(stuck, key, { target: 'compress', length: 100 }),
       );
       for (const request of requests) request.flushHeaders();
       await expect.poll(async () => (await waiting()).rows[0]?.count, PATIENT).toBe(requests.length);

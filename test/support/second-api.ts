@@ -15,9 +15,9 @@ const SCRIPT = fileURLToPath(new URL('../../api/main.ts', import.meta.url));
 
 type Address = Pick<SharedService, 'baseUrl' | 'ca'>;
 
-/** Resolves when it serves; it ends with the test file. */
-export async function startSecondApi(service: Pick<SharedService, 'data' | 'ca'>, engineUrl: string): Promise<Address> {
-  const { stop, ...address } = await openSecondApi(service, { MEDIAJOBS_ENGINE_URL: engineUrl });
+/** Starts a second API, which ends with the test file. The settings extend or replace those of the service. */
+export async function startSecondApi(...start: Parameters<typeof openSecondApi>): Promise<Address> {
+  const { stop, ...address } = await openSecondApi(...start);
   afterAll(stop);
   return address;
 }
