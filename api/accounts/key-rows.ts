@@ -1,6 +1,6 @@
 /** SQL of API keys. */
 import type { Account } from '#api/accounts/account.ts';
-import { PREPARED, type Queryable } from '#api/store/database.ts';
+import { anyLength, PREPARED, type Queryable } from '#api/store/database.ts';
 
 export interface KeyRow {
   readonly id: string;
@@ -72,7 +72,7 @@ export async function selectCaller(
        account.payment_method as "paymentMethod", account.unpaid_invoice as "unpaidInvoice", account.suspended,
        account.spend_cap_micro_usd as "spendCapMicroUsd", account.features, account.created_at as "createdAt"
      from api_keys as key join accounts as account on account.id = key.account_id
-     where key.digest = any($1::bytea[])`,
+     where key.digest = any (${anyLength('$1::bytea[]')})`,
     [digests],
     PREPARED,
   );

@@ -149,7 +149,7 @@ async function readInput(
  */
 async function admit(
   deps: CreateJobDeps,
-  { caller, newJob, store }: { caller: AccountCaller; newJob: NewJob; store: StoreResponse },
+  { caller, newJob, store }: { caller: AccountCaller; newJob: NewJob; store: StoreResponse | null },
 ): Promise<Job> {
   return deps.database.transaction(async (tx) => {
     // Sent together: each statement sees what was committed while the one before waited for its lock.
@@ -161,13 +161,13 @@ async function admit(
     refuseOverLimit(caller, unfinished);
     throwIfRefused(refusal);
     const hasInput = newJob.uploadId === null || (await claimUpload(tx, { id: newJob.uploadId, jobId: newJob.id }));
-    const inserted = hasInput ? insertJob(tx, newJob) : insertWithoutInput(deps, tx, newJob);
-    const [job] = await Promise.all([inserted, ...(newJob.inputStored ? [] : queueInputFetch(tx, newJob))]);
-    await store(tx, jobObject(deps, job));
-    const notified = notify(tx, CHANGES_CHANNEL, job.id);
     await faultPoint('before-job-commit');
-    tx.commitNow();
-    await notified;
+    const inserted = hasInput ? insertJob(tx, newJob) : insertWithoutInput(deps, tx, newJob);
+    const notified = notify(tx, CHANGES_CHANNEL, newJob.id);
+    const queued = newJob.inputStored ? [] : queueInputFetch(tx, newJob);
+    if (hasInput && store === null) tx.commitNow();
+    const [job] = await Promise.all([inserted, notified, ...queued]);
+    await store?.(tx, jobObject(deps, job));
     return job;
   });
 }

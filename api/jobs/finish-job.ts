@@ -71,9 +71,7 @@ export async function finishJobIn(
   const end = endOf(deps, before, actual);
   const job = await endJob(tx, jobId, end);
   if (job === null) return null;
-  await recordWork(deps, tx, job);
-  await deleteInput(deps, tx, job);
-  await queueJobEvent(deps, tx, {
+  const event = {
     accountId: job.accountId,
     jobId: job.id,
     livemode: job.livemode,
@@ -81,7 +79,9 @@ export async function finishJobIn(
     createdAt: job.completedAt ?? deps.clock.now(),
     job: jobObject(deps, job),
     webhookUrl: webhookUrlOf(deps, job),
-  });
+  } as const;
+  // None needs the result of another, so their statements are sent together.
+  await Promise.all([recordWork(deps, tx, job), deleteInput(deps, tx, job), queueJobEvent(deps, tx, event)]);
   await faultPoint('before-final-commit');
   return job;
 }
@@ -145,9 +145,11 @@ function errorOf({ code, message }: { code: ErrorCode; message: string }): JobEr
 
 async function deleteInput({ clock }: Pick<FinishDeps, 'clock'>, tx: Queryable, job: Job): Promise<void> {
   const now = clock.now();
-  await deleteLater(tx, job.inputKey, now);
-  if (job.outputKey === null) await deleteOutputs(tx, job, now);
-  if (job.uploadId === null) return;
-  const hasParts = await deleteUpload(tx, job.uploadId);
-  if (hasParts) await deleteLater(tx, partsFolder(job.uploadId), now);
+  const { inputKey, outputKey, uploadId } = job;
+  const [hasParts] = await Promise.all([
+    uploadId === null ? false : deleteUpload(tx, uploadId),
+    deleteLater(tx, inputKey, now),
+    ...(outputKey === null ? [deleteOutputs(tx, job, now)] : []),
+  ]);
+  if (uploadId !== null && hasParts) await deleteLater(tx, partsFolder(uploadId), now);
 }

@@ -20,7 +20,7 @@ function handler(): { handle: Parameters<typeof handleOnce<{ id: string }>>[2]; 
     handle: async (store) => {
       handled += 1;
       const created = { id: `job_${handled}` };
-      await database.transaction((tx) => store(tx, created));
+      await database.transaction(async (tx) => store?.(tx, created));
       return created;
     },
   };

@@ -67,15 +67,16 @@ export async function isUsedKey(
 }
 
 /**
- * Handles a request and returns its outcome; returns the stored outcome when the key is repeated.
+ * Handles a request and returns its outcome; returns the stored outcome when the key is repeated. Without a key there is
+ * nothing to store.
  * @throws MediaError idempotency_conflict, idempotency_in_progress, and those of `handle`
  */
 export async function handleOnce<Created extends { readonly id: string }>(
   deps: IdempotencyDeps,
   request: IdempotentRequest,
-  handle: (store: StoreResponse) => Promise<Created>,
+  handle: (store: StoreResponse | null) => Promise<Created>,
 ): Promise<Handled<Created>> {
-  if (request.key === null) return { kind: 'created', created: await handle(async () => {}) };
+  if (request.key === null) return { kind: 'created', created: await handle(null) };
   const scope: IdempotencyScope = { accountId: request.accountId, livemode: request.livemode, key: request.key };
   const fingerprint = createHash('sha256').update(request.raw).digest();
   const leaseUntil = await claim(deps, scope, fingerprint);

@@ -1,6 +1,6 @@
 /** SQL that creates and reads jobs for callers. */
 import type { Job, JobStatus } from '#api/jobs/job.ts';
-import { PREPARED, type Queryable } from '#api/store/database.ts';
+import { anyLength, PREPARED, type Queryable } from '#api/store/database.ts';
 import { plainUrlUntilEnd } from '#api/webhooks/plain-url-rows.ts';
 import type { NewUrl } from '#api/webhooks/stored-url.ts';
 
@@ -114,7 +114,7 @@ export async function findJob(db: Queryable, id: string): Promise<Job | null> {
 
 /** Returns the jobs with these ids, by id. */
 export async function findJobs(db: Queryable, ids: readonly string[]): Promise<ReadonlyMap<string, Job>> {
-  const rows = await db.selectRows<Job>(`select ${JOB_COLUMNS} from jobs where id = any ($1)`, [ids], PREPARED);
+  const rows = await db.selectRows<Job>(`select ${JOB_COLUMNS} from jobs where id = any (${anyLength('$1::text[]')})`, [ids], PREPARED);
   return new Map(rows.map((job) => [job.id, job]));
 }
 

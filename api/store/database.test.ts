@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeDatabase, type Queryable } from '#api/store/database.ts';
+import { anyLength, makeDatabase, PREPARED, type Queryable } from '#api/store/database.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { testDatabase } from '#test/support/database.ts';
 
@@ -46,7 +46,32 @@ describe('query', () => {
   });
 });
 
+describe('a prepared statement with an array', () => {
+  it('is not planned at each execution', async () => {
+    const single = makeDatabase({ url: database.url, log, maxConnections: 1 });
+    const text = `select value from counters where id = any (${anyLength('$1::text[]')})`;
+    for (let count = 0; count < 10; count += 1) await single.query(text, [['no such']], PREPARED);
+    const plans = await single.findRow('select custom_plans::int, generic_plans::int from pg_prepared_statements');
+    expect(plans).toStrictEqual({ custom_plans: 5, generic_plans: 5 });
+    await single.close();
+  });
+});
+
 describe('a transaction', () => {
+  it('executes no statement after its rollback', async () => {
+    await setCounter('late', 0);
+    const rollback = Promise.withResolvers<void>();
+    let late: Promise<unknown> = Promise.resolve();
+    const failing = database.transaction(async (tx) => {
+      late = rollback.promise.then(() => add(tx, 'late'));
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    rollback.resolve();
+    await expect(late).rejects.toThrow('the transaction was rolled back');
+    expect(await counter('late')).toBe(0);
+  });
+
   it('commits all changes or none', async () => {
     await setCounter('all', 0);
     await expect(

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { GatheringSocket } from '#api/store/gathering-socket.ts';
 import { backoffMs } from '#crds/process/backoff.ts';
 import type { Log } from '#crds/process/log.ts';
 
@@ -29,6 +30,14 @@ interface QueryOptions {
 
 /** Options of `query` for a prepared statement. */
 export const PREPARED: QueryOptions = { prepared: true };
+
+/**
+ * Returns the SQL of an array parameter for `= any (…)` in a prepared statement. The subselect hides its length: a plan
+ * for a short array seems cheaper than one for any array, so PostgreSQL would plan the statement at each execution.
+ */
+export function anyLength(parameter: `$${number}::${string}[]`): string {
+  return `array (select unnest(${parameter}))`;
+}
 
 /** Statements of one transaction. They are sent at once, without waiting for the results of earlier ones. */
 export interface Transaction extends Queryable {
@@ -103,7 +112,13 @@ export function makeDatabase({ url, log, maxConnections }: DatabaseSettings): Da
 
 /** Returns the settings of every connection, in the pool or of its own. */
 export function connectionSettings(url: string): pg.ClientConfig {
-  return { connectionString: url, application_name: 'mediajobs', keepAlive: true, types: { getTypeParser } };
+  return {
+    connectionString: url,
+    application_name: 'mediajobs',
+    keepAlive: true,
+    stream: () => new GatheringSocket(),
+    types: { getTypeParser },
+  };
 }
 
 type Parser = (text: string) => unknown;
@@ -125,7 +140,12 @@ function safeInteger(text: string): number {
   return value;
 }
 
-function queryable(connection: pg.Pool | pg.PoolClient, timeoutMs: number | undefined): Queryable {
+/** What sends statements: a pool, a client, or a client within a transaction. */
+interface Connection {
+  query(statement: pg.QueryConfig): Promise<pg.QueryResult | pg.QueryResult[]>;
+}
+
+function queryable(connection: Connection, timeoutMs: number | undefined): Queryable {
   const query = async <Row>(...[text, values, options]: Statement): Promise<{ rows: Row[]; rowCount: number }> => {
     const result: pg.QueryResult | pg.QueryResult[] = await connection.query({
       text,
@@ -212,17 +232,26 @@ async function inTransaction<T>(
     sent.catch(ignore);
     return sent;
   };
+  let isRolledBack = false;
+  // Statements that are sent together go on when one has failed: none may be executed outside of the transaction.
+  const connection: Connection = {
+    query: async (statement) => {
+      if (isRolledBack) throw new Error('the transaction was rolled back before this statement');
+      return client.query(statement);
+    },
+  };
   let committed: Promise<pg.QueryResult> | null = null;
   const commitNow = (): void => void (committed ??= send('commit'));
   try {
     const begun = send('begin');
     if (patient) await send('set local statement_timeout = 0');
-    const value = await work({ ...queryable(client, timeout.query_timeout), commitNow });
+    const value = await work({ ...queryable(connection, timeout.query_timeout), commitNow });
     await begun;
     const { command } = await (committed ?? send('commit'));
     if (command !== 'COMMIT') throw new Error('the transaction was rolled back, because a statement had failed');
     return value;
   } catch (error) {
+    isRolledBack = true;
     attempt.isLost = await client.query({ text: 'rollback', ...timeout }).then(
       () => false,
       () => true,

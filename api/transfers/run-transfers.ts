@@ -200,8 +200,12 @@ async function record(deps: TransferDeps, transfer: ClaimedTransfer, outcome: Ou
   const error = errorOf(direction, outcome);
   const isCurrent = await deps.database.transaction(async (tx) => {
     if (!(await endTransfer(tx, transfer, { at, error }))) return false;
-    if (outcome.outcome === 'fetched') await recordInput(tx, jobId, outcome);
-    await notify(tx, CHANGES_CHANNEL, jobId);
+    const changed = [
+      ...(outcome.outcome === 'fetched' ? [recordInput(tx, jobId, outcome)] : []),
+      notify(tx, CHANGES_CHANNEL, jobId),
+    ];
+    tx.commitNow();
+    await Promise.all(changed);
     return true;
   });
   // The job has ended: the next claim closes the transfer and deletes what was stored.

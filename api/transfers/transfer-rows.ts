@@ -162,6 +162,7 @@ export async function endTransfer(
      where transfer.job_id = $1 and transfer.direction = $2 and transfer.tries = $3 and transfer.done_at is null
        and job.id = transfer.job_id and job.status in ('queued', 'processing')`,
     [jobId, direction, attempt, end.at, end.error === null ? null : JSON.stringify(end.error)],
+    PREPARED,
   );
 }
 
@@ -188,6 +189,7 @@ export async function recordInput(
     `update jobs set input_stored = true, input_etag = $2, input_filename = $3, input_size = $4
      where id = $1 and status in ('queued', 'processing')`,
     [jobId, input.etag, input.filename, input.size],
+    PREPARED,
   );
 }
 

@@ -56,9 +56,9 @@ try {
   await printReads();
   await printPages();
   await printEvents();
-  await printCreations('POST /v1/jobs, with each job taken to its end on the same core');
+  await printJobs();
   signal('SIGSTOP');
-  await printCreations('POST /v1/jobs, with recorder and courier at rest (goal: 300)');
+  await printCreations('POST /v1/jobs, with recorder and courier at rest (goal: 300)', 'https://files.invalid/a.jpg');
 } finally {
   signal('SIGCONT');
   await Promise.all([api.close(), database.close()]);
@@ -129,9 +129,39 @@ function signal(name: 'SIGSTOP' | 'SIGCONT'): void {
     if (role === 'control' || role === 'courier') process.kill(pid, name);
 }
 
-async function printCreations(name: string): Promise<void> {
+/** Jobs whose input does not exist: the shortest way to an end. They are fetched, dispatched and failed on the same core. */
+async function printJobs(): Promise<void> {
+  const storage = createServer({ cert: certificates.certificate, key: certificates.key }, (_request, response) => {
+    response.writeHead(404).end();
+  });
+  storage.listen(0, '127.0.0.1');
+  await once(storage, 'listening');
+  const startedAt = performance.now();
+  const url = `https://127.0.0.1:${(storage.address() as AddressInfo).port}/a.jpg`;
+  await printCreations('POST /v1/jobs, while the jobs before are taken to their end', url);
+  const inCreation = await countEnded();
+  while (await hasUnfinished()) await delay(100);
+  const seconds = (performance.now() - startedAt) / 1000;
+  const ended = await countEnded();
+  print('  ended', `${(inCreation / SECONDS).toFixed(0)}/s`, `${(ended / seconds).toFixed(0)}/s until the last end (goal: 300)`);
+  storage.closeAllConnections();
+  storage.close();
+}
+
+async function countEnded(): Promise<number> {
+  const { rows } = await database.query<{ count: number }>(
+    `select count(*)::int as count from jobs where error->>'code' = 'input_fetch_failed'`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+async function hasUnfinished(): Promise<boolean> {
+  return (await database.findRow(`select from jobs where status in ('queued', 'processing') limit 1`)) !== null;
+}
+
+async function printCreations(name: string, inputUrl: string): Promise<void> {
   let iteration = 0;
-  const body = JSON.stringify({ operation: 'compress', input: { url: 'https://files.invalid/a.jpg' } });
+  const body = JSON.stringify({ operation: 'compress', input: { url: inputUrl } });
   await measure(name, () =>
     load({
       ...service,
