@@ -114,7 +114,11 @@ export async function findJob(db: Queryable, id: string): Promise<Job | null> {
 
 /** Returns the jobs with these ids, by id. */
 export async function findJobs(db: Queryable, ids: readonly string[]): Promise<ReadonlyMap<string, Job>> {
-  const rows = await db.selectRows<Job>(`select ${JOB_COLUMNS} from jobs where id = any (${anyLength('$1::text[]')})`, [ids], PREPARED);
+  const rows = await db.selectRows<Job>(
+    `select ${JOB_COLUMNS} from jobs where id = any (${anyLength('$1::text[]')})`,
+    [ids],
+    PREPARED,
+  );
   return new Map(rows.map((job) => [job.id, job]));
 }
 

@@ -4,7 +4,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { connectionSettings, PREPARED, type Queryable } from '#api/store/database.ts';
+import { connectionSettings } from '#api/store/connection-settings.ts';
+import { PREPARED, type Queryable } from '#api/store/database.ts';
 import type { Log } from '#crds/process/log.ts';
 import { backoffMs } from '#crds/process/backoff.ts';
 

@@ -143,7 +143,11 @@ async function printJobs(): Promise<void> {
   while (await hasUnfinished()) await delay(100);
   const seconds = (performance.now() - startedAt) / 1000;
   const ended = await countEnded();
-  print('  ended', `${(inCreation / SECONDS).toFixed(0)}/s`, `${(ended / seconds).toFixed(0)}/s until the last end (goal: 300)`);
+  print(
+    '  ended',
+    `${(inCreation / SECONDS).toFixed(0)}/s`,
+    `${(ended / seconds).toFixed(0)}/s until the last end (goal: 300)`,
+  );
   storage.closeAllConnections();
   storage.close();
 }
