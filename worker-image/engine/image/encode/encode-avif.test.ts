@@ -16,12 +16,13 @@ const MAX_DIFFERENCE = 3;
 
 describe('encodeTiled', () => {
   it.each([
-    ['colour', 8, (): Sharp => drawing()],
-    ['transparency, also where a tile is opaque', 8, (): Sharp => drawing('rgba')],
-    ['grey', 8, (): Sharp => drawing().greyscale()],
-    ['ten bits a sample', 10, (): Sharp => drawing().toColourspace('rgb16')],
-  ] as const)('writes the same image as in one frame: %s', async (_what, bitdepth, pipeline) => {
-    const settings = { ...SETTINGS, bitdepth };
+    ['colour', {}, (): Sharp => drawing()],
+    ['subsampled chroma', { chromaSubsampling: '4:2:0' }, (): Sharp => drawing()],
+    ['transparency, also where a tile is opaque', {}, (): Sharp => drawing('rgba')],
+    ['grey', {}, (): Sharp => drawing().greyscale()],
+    ['ten bits a sample', { bitdepth: 10 }, (): Sharp => drawing().toColourspace('rgb16')],
+  ] as const)('writes the same image as in one frame: %s', async (_what, over, pipeline) => {
+    const settings = { ...SETTINGS, bitdepth: 8, ...over } as const;
     const tiled = await encodeTiled({ pipeline, path: await freshPath(), settings });
     const [written, wanted] = await Promise.all([samples(tiled), samples(await pipeline().png().toBuffer())]);
     expect(written.info).toMatchObject(SIZE);
@@ -72,6 +73,17 @@ function difference(one: Buffer, other: Buffer): number {
   for (let i = 0; i < one.length; i += 1) sum += Math.abs((one[i] ?? 0) - (other[i] ?? 0));
   return sum / one.length;
 }
+
+describe('avifSettings', () => {
+  it.each([
+    [79, 'photo', '4:2:0'],
+    [80, 'photo', '4:4:4'],
+    [10, 'graphic', '4:4:4'],
+  ] as const)('at quality %d writes a %s with chroma %s', (quality, content, chromaSubsampling) => {
+    const target = { quality, content, encoders: encoderQuality(quality, content) };
+    expect(avifSettings(target, { effort: 3, bitdepth: 8 })).toMatchObject({ chromaSubsampling });
+  });
+});
 
 describe('effortsOf', () => {
   it.each([
