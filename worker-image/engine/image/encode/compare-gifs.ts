@@ -12,52 +12,19 @@ export function readGif(bytes: Buffer, maxFrames: number): ReadGif {
   return { bytes, animation: readGifFrames(bytes, maxFrames) };
 }
 
-interface Comparison {
-  readonly shown: Iterable<Buffer>;
-  readonly maxDifference: number;
-  readonly signal: AbortSignal;
-}
-
-/** Maximum size of the frames that are decoded ahead, in bytes. */
-const MAX_AHEAD_BYTES = 32 * 1024 ** 2;
-
-/**
- * Decodes the first frames and returns all, each valid until the next is taken. Another process may work meanwhile.
- * @throws Error for pixels that cannot be decoded, also when the frames are taken. @throws the signal's reason on abort.
- */
-export async function decodeAhead({ bytes, animation }: ReadGif, signal: AbortSignal): Promise<Iterable<Buffer>> {
-  const frames = shownFrames(bytes, animation);
-  const ahead: Buffer[] = [];
-  const screenBytes = 4 * animation.width * animation.height;
-  while ((ahead.length + 1) * screenBytes <= MAX_AHEAD_BYTES) {
-    const next = frames.next();
-    if (next.done === true) break;
-    ahead.push(Buffer.from(next.value));
-    await yieldToEvents();
-    signal.throwIfAborted();
-  }
-  return followedBy(ahead, frames);
-}
-
-function* followedBy(first: readonly Buffer[], rest: Iterable<Buffer>): Generator<Buffer> {
-  yield* first;
-  yield* rest;
-}
-
 /**
  * Compares two GIFs as browsers show them: size, loop, and each frame with its delay.
- * @param shown Frames of the first GIF, by `decodeAhead`.
  * @param maxDifference Maximum difference of a sample, of 255; transparency is always equal.
  * @throws Error that says what differs. @throws the signal's reason on abort.
  */
 export async function compareGifs(
   before: ReadGif,
   after: ReadGif,
-  { shown, maxDifference, signal }: Comparison,
+  { maxDifference, signal }: { readonly maxDifference: number; readonly signal: AbortSignal },
 ): Promise<void> {
   compareProperties(before.animation, after.animation);
   const others = shownFrames(after.bytes, after.animation);
-  for (const screen of shown) {
+  for (const screen of shownFrames(before.bytes, before.animation)) {
     const other = others.next();
     if (other.done === true) throw new Error('The GIF has fewer frames.');
     if (differs(screen, other.value, maxDifference)) throw new Error('A frame of the GIF shows something else.');

@@ -10,7 +10,7 @@ import { isPlainError } from '#worker-image/engine/file-fault.ts';
 import type { WrittenFile } from '#worker-image/engine/written-file.ts';
 import type { GifAnimation } from '#worker-image/engine/containers/gif-frames.ts';
 import { decodeGifPixels, makePixelTarget } from '#worker-image/engine/containers/gif-pixels.ts';
-import { compareGifs, decodeAhead, readGif, type ReadGif } from '#worker-image/engine/image/encode/compare-gifs.ts';
+import { compareGifs, readGif, type ReadGif } from '#worker-image/engine/image/encode/compare-gifs.ts';
 import type { ImageSize } from '#worker-image/engine/image/picture.ts';
 import { isDistrusted } from '#worker-image/engine/image/gif-logical-screen.ts';
 import type { EncoderDeps } from '#worker-image/engine/image/encode/encoder.ts';
@@ -107,7 +107,7 @@ const [SIZE_FACTOR, HEADER_BYTES] = [2, 4096];
 
 async function tryAttempt(deps: EncoderDeps, task: GifTask & Attempt, gif: ReadGif): Promise<WrittenFile> {
   const { input, path, directory, loss, level } = task;
-  const running = deps.run({
+  const { exitCode, stderr } = await deps.run({
     file: 'gifsicle',
     args: [
       `-O${level}`,
@@ -128,22 +128,14 @@ async function tryAttempt(deps: EncoderDeps, task: GifTask & Attempt, gif: ReadG
     timeoutSeconds: COMPRESS_SECONDS,
     maxFileBytes: SIZE_FACTOR * gif.bytes.length + HEADER_BYTES,
   });
-  // Both end before either's failure counts: nothing may go on in the background.
-  const [{ exitCode, stderr }, shown] = await settled(running, decodeAhead(gif, deps.signal));
   if (exitCode !== 0) throw new Error(`gifsicle exited with ${exitCode}: ${stderr.slice(0, 500)}`);
   const bytes = await readFile(path).catch((cause: unknown) => {
     throw new Error('gifsicle wrote no output.', { cause });
   });
   const result = readGif(bytes, task.frames);
   if (isDistrusted(task.size) && !isCovered(result.animation)) throw new Error('libvips would crop the GIF.');
-  await compareGifs(gif, result, { shown, maxDifference: maxDifferenceOf(loss), signal: deps.signal });
+  await compareGifs(gif, result, { maxDifference: maxDifferenceOf(loss), signal: deps.signal });
   return { bytes: bytes.length, checksum: crc32(bytes), undecoded: 'nothing' };
-}
-
-/** Resolves with both values when both have ended. @throws the error of the first, else that of the second. */
-async function settled<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
-  await Promise.allSettled([one, other]);
-  return [await one, await other];
 }
 
 function isCovered({ width, height, frames }: GifAnimation): boolean {
