@@ -5,7 +5,7 @@ type Sent = (error?: Error | null) => void;
 
 /**
  * A socket that sends with one system call what is written in one turn of the event loop, such as the statements of a
- * transaction that are sent together. Each call wakes the server, which costs more than many a statement.
+ * transaction that are sent together. Each call wakes the server, which often costs more than the statement itself.
  */
 export class GatheringSocket extends Socket {
   #isGathering = false;
