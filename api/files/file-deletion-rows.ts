@@ -1,5 +1,5 @@
 /** SQL of scheduled deletions of objects. A transaction inserts them with its decision; the recorder executes them. */
-import { PREPARED, type Queryable } from '#api/store/database.ts';
+import { anyLength, PREPARED, type Queryable } from '#api/store/database.ts';
 
 /**
  * Schedules the deletion of a key; one that ends in `/` stands for all keys with that prefix.
@@ -34,9 +34,9 @@ export async function endDeletions(db: Queryable, keys: readonly string[]): Prom
   await db.query(
     `with planned_again as (
        update file_deletions set due_at = again_at, again_at = null
-       where key = any ($1) and again_at is not null returning key
+       where key = any (${anyLength('$1::text[]')}) and again_at is not null returning key
      )
-     delete from file_deletions where key = any ($1) and key not in (select key from planned_again)`,
+     delete from file_deletions where key = any (${anyLength('$1::text[]')}) and key not in (select key from planned_again)`,
     [keys],
     PREPARED,
   );

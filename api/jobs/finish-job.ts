@@ -146,10 +146,13 @@ function errorOf({ code, message }: { code: ErrorCode; message: string }): JobEr
 async function deleteInput({ clock }: Pick<FinishDeps, 'clock'>, tx: Queryable, job: Job): Promise<void> {
   const now = clock.now();
   const { inputKey, outputKey, uploadId } = job;
-  const [hasParts] = await Promise.all([
-    uploadId === null ? false : deleteUpload(tx, uploadId),
+  await Promise.all([
     deleteLater(tx, inputKey, now),
-    ...(outputKey === null ? [deleteOutputs(tx, job, now)] : []),
+    outputKey === null ? deleteOutputs(tx, job, now) : undefined,
+    uploadId === null ? undefined : deleteUploadWithParts(tx, uploadId, now),
   ]);
-  if (uploadId !== null && hasParts) await deleteLater(tx, partsFolder(uploadId), now);
+}
+
+async function deleteUploadWithParts(tx: Queryable, uploadId: string, now: Date): Promise<void> {
+  if (await deleteUpload(tx, uploadId)) await deleteLater(tx, partsFolder(uploadId), now);
 }
